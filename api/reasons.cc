@@ -93,6 +93,9 @@ constexpr ReasonInfo kReasons[] = {
      "built in has none.",
      "Give exactly one source: url of a repository, oci of a registry, or selector of ConfigMaps; hosts are allowed by "
      "the operator's flag --allowed-sources."},
+    {"The object itself", reason::kVerificationRequired, "PreflightCheckPassed, Stalled",
+     "spec.fetchConfig has neither digest nor verify, and this operator runs with --require-verified.",
+     "Name a Secret with public keys in spec.fetchConfig.verify, or set spec.fetchConfig.digest."},
     {"The object itself", reason::kUnsupportedProviderDowngradeReason, "PreflightCheckPassed, Stalled",
      "spec.version is older than what is installed.",
      "Set a newer version, or allow it with annotation operator.cluster.x-k8s.io/allow-downgrade: \"true\"."},
@@ -111,7 +114,7 @@ constexpr ReasonInfo kReasons[] = {
     {"The object itself", reason::kComponentsImageOverrideError, "ProviderInstalled, Stalled",
      "An image override could not be applied.", "Correct the image configuration that the message names."},
     {"What the object refers to", reason::kSecretNotFound, "PreflightCheckPassed, Reconciling",
-     "The Secret that spec.configSecret or spec.fetchConfig.secretRef names does not exist.",
+     "The Secret that spec.configSecret, spec.fetchConfig.secretRef or spec.fetchConfig.verify names does not exist.",
      "Create it; the provider goes on by itself."},
     {"What the object refers to", reason::kMissingVariables, "PreflightCheckPassed, Reconciling",
      "The release needs variables that have no value; the message names all of them.",
@@ -167,9 +170,9 @@ constexpr ReasonInfo kReasons[] = {
      "Two objects of the release are one once they are in the provider's namespace; the message names both places.",
      "Use another version, or take one of the two out of the file or of spec.additionalManifests."},
     {"The release", reason::kVerificationFailed, "ProviderInstalled, Stalled",
-     "The release is not the one that spec.fetchConfig.digest asks for, or a file is not the one whose digest GitHub, "
-     "GitLab or the registry names.",
-     "Do not install it before you know why; then correct the digest or the source."},
+     "The release is not the one that spec.fetchConfig.digest asks for, or was not signed with a key of "
+     "spec.fetchConfig.verify, or a file is not the one whose digest GitHub, GitLab or the registry names.",
+     "Do not install it before you know why; then correct the digest, the keys or the source."},
     {"The cluster", reason::kWaitingForCoreProviderReady, "PreflightCheckPassed, Reconciling",
      "The CoreProvider is missing, or its CRDs are not established yet.",
      "Install the CoreProvider; the provider goes on by itself."},

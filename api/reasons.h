@@ -156,6 +156,7 @@ inline constexpr std::string_view kComponentsNamespaceError = "ComponentsNamespa
 inline constexpr std::string_view kDuplicateObjects = "DuplicateObjects";
 // The release is not the one that spec.fetchConfig.digest asks for.
 inline constexpr std::string_view kVerificationFailed = "VerificationFailed";
+inline constexpr std::string_view kVerificationRequired = "VerificationRequired";
 
 // ---- The cluster ----
 

@@ -154,6 +154,14 @@ std::vector<std::string> KnownContracts() {
   return out;
 }
 
+std::vector<std::string> SignatureKeys() {
+  std::vector<std::string> keys = {std::string(kArtifactKey)};
+  for (std::string_view file : {kMetadataKey, kComponentsKey}) {
+    for (std::string_view suffix : kSignatureSuffixes) keys.push_back(std::string(file) + std::string(suffix));
+  }
+  return keys;
+}
+
 std::string Release::Digest() const { return "sha256:" + Sha256Hex(components); }
 
 }  // namespace capi::api

@@ -1,6 +1,7 @@
 // A release of a provider, its metadata, and the contracts.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -42,12 +43,23 @@ bool Accepts(std::string_view core_contract, std::string_view provider_contract)
 std::vector<std::string> AcceptedBy(std::string_view core_contract);
 std::vector<std::string> KnownContracts();  // oldest first
 
+// What a release was signed with (behaviour.md T14): texts by the keys that a ConfigMap has them under. Of a file,
+// named "metadata" or "components" here, that key and the suffix of the file beside it; of an artifact of a registry as
+// a whole kArtifactKey (verify/artifact.h).
+using Signatures = std::map<std::string, std::string>;
+inline constexpr std::string_view kMetadataKey = "metadata", kComponentsKey = "components";
+inline constexpr std::string_view kSignatureSuffixes[] = {".sigstore.json", ".bundle", ".sig"};
+inline constexpr std::string_view kArtifactKey = "artifact.json";
+// All that there may be.
+std::vector<std::string> SignatureKeys();
+
 // A release as fetched.
 struct Release {
   Version version;
   std::string metadata;    // text of metadata.yaml
   std::string components;  // text of the components file
   std::string source;  // for people: "github.com/kubernetes-sigs/cluster-api v1.12.0", "ConfigMap capi-system/v1.12.0"
+  Signatures signatures = {};  // where they were asked for, or lie in the cluster
   std::string Digest() const;  // "sha256:<hex>" of components
 };
 

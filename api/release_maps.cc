@@ -8,7 +8,7 @@
 namespace capi::api {
 namespace {
 
-constexpr size_t kPlainLimit = 1u << 20;    // of both texts together, as the peer counts
+constexpr size_t kPlainLimit = 1u << 20;    // of all texts together, as the peer counts
 constexpr size_t kPartLimit = 700u * 1024;  // of bytes in one ConfigMap; base64 and metadata fit below etcd's 1.5 MiB
 constexpr size_t kDigestLength = 12;        // characters, of hexadecimal digits
 
@@ -47,8 +47,13 @@ std::vector<kube::Object> PackRelease(const ProviderId& id, const Release& relea
   first["metadata"]["labels"] = labels;
   first["metadata"]["annotations"] = {{std::string(kLabelReleaseSource), release.source}};
   first["data"]["metadata"] = release.metadata;
+  size_t size = release.metadata.size() + release.components.size();
+  for (const auto& [key, text] : release.signatures) {
+    first["data"][key] = text;
+    size += text.size();
+  }
   std::vector<kube::Object> out;
-  if (release.metadata.size() + release.components.size() <= kPlainLimit) {
+  if (size <= kPlainLimit) {
     first["data"]["components"] = release.components;
     out.emplace_back(std::move(first));
     return out;

@@ -81,6 +81,10 @@ class GitHubRepository : public Repository {
   std::vector<std::string> Files() const {
     std::vector<std::string> files = {AssetName(kMetadataFile), AssetName(url_.file)};
     for (const std::string& name : options_.more_files) files.push_back(AssetName(name));
+    if (!options_.signatures) return files;
+    for (const std::string& file : {AssetName(kMetadataFile), AssetName(url_.file)}) {
+      for (std::string_view suffix : api::kSignatureSuffixes) files.push_back(file + std::string(suffix));
+    }
     return files;
   }
 

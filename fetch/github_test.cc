@@ -72,6 +72,43 @@ TEST(GitHub, DownloadsByNameWithOneQuestionToTheApi) {
   }
 }
 
+// T14: what lies beside the two files, where it is asked for; nothing else.
+TEST(GitHub, GivesSignaturesBesideTheFiles_T14) {
+  GitHubRelease release = Release("v1.11.0");
+  release.assets["metadata.yaml.sig"] = "of the metadata";
+  release.assets["core-components.yaml.sigstore.json"] = "of the components";
+  release.assets["core-components.yaml.bundle"] = "of them, too";
+  release.assets["other.yaml.sig"] = "of another file";
+  for (bool is_private : {false, true}) {
+    GitHubStandIn github({release});
+    if (is_private) github.MakePrivate();
+    GitHubOptions options = github.options(std::string(kToken));
+    EXPECT_FALSE(Open(options)->File({}, V("v1.11.0"), "metadata.yaml.sig").ok());
+    options.signatures = true;
+    auto repository = Open(options);
+    auto got = GetRelease({}, *repository, V("v1.11.0"), true);
+    ASSERT_TRUE(got.ok()) << got.error().message;
+    EXPECT_EQ(got->signatures, (api::Signatures{{"components.bundle", "of them, too"},
+                                                {"components.sigstore.json", "of the components"},
+                                                {"metadata.sig", "of the metadata"}}));
+    auto asked = github.seen();
+    EXPECT_EQ(std::count_if(
+                  asked.begin(), asked.end(),
+                  [](const auto& one) { return one.host == "api" && one.target.find("/tags/") != std::string::npos; }),
+              1)
+        << "of one release";
+    EXPECT_TRUE(GetRelease({}, *repository, V("v1.11.0"))->signatures.empty());
+    EXPECT_FALSE(repository->File({}, V("v1.11.0"), "other.yaml.sig").ok());
+  }
+  GitHubStandIn unsigned_one({Release("v1.11.0")});
+  GitHubOptions options = unsigned_one.options();
+  options.signatures = true;
+  auto got = GetRelease({}, *Open(options), V("v1.11.0"), true);
+  ASSERT_FALSE(got.ok());
+  EXPECT_EQ(got.code(), Code::kNotFound);
+  EXPECT_THAT(got.error().message, HasSubstr("has no signature of metadata.yaml: none of the files metadata.yaml."));
+}
+
 TEST(GitHub, SendsTheTokenToTheApiAloneForAPrivateRepository) {
   GitHubStandIn github({Release("v1.11.0")});
   github.MakePrivate();

@@ -6,10 +6,12 @@
 #include <functional>
 #include <optional>
 
+#include "base/strings.h"
 #include "base/yaml/yaml.h"
 #include "fetch/download.h"
 #include "fetch/text.h"
 #include "fetch/url.h"
+#include "verify/bundle.h"
 
 namespace capi::fetch {
 namespace {
@@ -91,7 +93,48 @@ Result<Choice> Choose(const Context& ctx, Repository& repository, const std::vec
 
 }  // namespace
 
-Result<api::Release> GetRelease(const Context& ctx, Repository& repository, const api::Version& version) {
+namespace {
+
+// What a ConfigMap can have, and the release beside it.
+Status CheckSignatureText(const std::string& text, const std::string& file) {
+  if (text.size() <= verify::kMaxSignatureBytes && IsValidUtf8(text)) return Ok();
+  return Error{Code::kFailedPrecondition,
+               fmt::format("{} is no signature: it has more than {} bytes, or isn't valid UTF-8", file,
+                           verify::kMaxSignatureBytes),
+               {}};
+}
+
+}  // namespace
+
+// One that can't be read may be the one that counts; but of those that were read one may do.
+Result<api::Signatures> Repository::SignaturesOf(const Context& ctx, const api::Version& version,
+                                                 std::string_view name) {
+  const std::string_view key = name == kMetadataFile ? api::kMetadataKey : api::kComponentsKey;
+  api::Signatures out;
+  std::vector<std::string> files;
+  std::optional<Error> unread;
+  for (std::string_view suffix : api::kSignatureSuffixes) {
+    files.push_back(fmt::format("{}{}", name, suffix));
+    auto text = File(ctx, version, files.back());
+    if (text.ok()) {
+      if (Status status = CheckSignatureText(*text, files.back()); !status.ok()) text = status.error();
+    }
+    if (text.ok()) {
+      out[fmt::format("{}{}", key, suffix)] = *std::move(text);
+    } else if (text.code() != Code::kNotFound && !unread) {
+      unread = text.error();
+    }
+  }
+  if (!out.empty()) return out;
+  if (unread) return *unread;
+  return Error{Code::kNotFound,
+               fmt::format("{} {} has no signature of {}: none of the files {}", Describe(), version.ToString(), name,
+                           Join(files, ", ")),
+               {}};
+}
+
+Result<api::Release> GetRelease(const Context& ctx, Repository& repository, const api::Version& version,
+                                bool signatures) {
   api::Release release;
   release.version = version;
   release.source = fmt::format("{} {}", repository.Describe(), version.ToString());
@@ -100,6 +143,10 @@ Result<api::Release> GetRelease(const Context& ctx, Repository& repository, cons
   std::string file = repository.ComponentsFile();
   release.components = TRY(repository.File(ctx, version, file));
   TRY(CheckText(release.components, fmt::format("{} of {}", file, release.source)));
+  if (!signatures) return release;
+  for (const std::string& name : {std::string(kMetadataFile), file}) {
+    release.signatures.merge(TRY(repository.SignaturesOf(ctx, version, name)));
+  }
   return release;
 }
 

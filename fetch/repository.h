@@ -33,11 +33,15 @@ class Repository {
   virtual Result<std::string> File(const Context& ctx, const api::Version& version, std::string_view name) = 0;
   // Name of the components file, "core-components.yaml".
   virtual std::string ComponentsFile() const = 0;
+  // What such a file was signed with (T14), for the release's ConfigMap. Unless said otherwise what lies beside it,
+  // under its name and a suffix; of GitHub only with GitHubOptions::signatures. kNotFound says what there isn't.
+  virtual Result<api::Signatures> SignaturesOf(const Context& ctx, const api::Version& version, std::string_view name);
 };
 
 // Both files of one version. Missing metadata or components are kNotFound and say which; empty components are
-// kInvalidArgument (F2).
-Result<api::Release> GetRelease(const Context& ctx, Repository& repository, const api::Version& version);
+// kInvalidArgument (F2). `signatures`: with those of both.
+Result<api::Release> GetRelease(const Context& ctx, Repository& repository, const api::Version& version,
+                                bool signatures = false);
 
 // What "latest" means (clusterctl.md 3.2, behaviour.md I3). The newest version is the first with metadata.yaml among
 // the five newest, stable ones before prereleases. Its metadata says which series have a contract in `contracts` (tried
@@ -86,6 +90,7 @@ struct GitHubOptions : HttpOptions {
   std::string download_url = "https://github.com";  // of release assets by name
   std::string token;                                // never logged
   std::vector<std::string> more_files = {};         // names that are read beside metadata and components
+  bool signatures = false;                          // and what lies beside these two to verify them by (T14)
 };
 
 // Any host may be a GitLab, so tokens go to chosen ones alone (behaviour.md T10). They are never logged.

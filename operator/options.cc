@@ -162,6 +162,11 @@ void AddReleases(CLI::App& app, Options& o) {
   app.add_flag("--require-service-account", o.require_service_account,
                "install, change and remove nothing in the operator's own name: every provider has to name, in "
                "spec.serviceAccountName, a ServiceAccount of its namespace, and has no other rights than that one");
+  app.add_flag(
+      "--require-verified", o.require_verified,
+      "install and change nothing of a provider whose release isn't verified: every provider has to have "
+      "spec.fetchConfig.digest or spec.fetchConfig.verify. It guards against a source that changes, not against "
+      "who may write Provider objects: they choose the keys or the digest; additionalManifests isn't verified");
   app.add_option("--github-api-url", o.github_api_url, "API of GitHub or GitHub Enterprise")->capture_default_str();
   app.add_option("--github-url", o.github_url, "where release files are downloaded from")->capture_default_str();
 }

@@ -35,6 +35,7 @@ struct Options {
   bool adopt_inventory = false;
   bool allow_cross_namespace_references = false;
   bool require_service_account = false;
+  bool require_verified = false;
   std::string github_api_url = "https://api.github.com";
   std::string github_url = "https://github.com";
   LogLevel log_level = LogLevel::kInfo;  // LevelOf(--v)

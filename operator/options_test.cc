@@ -24,6 +24,8 @@ TEST(ParseOptions, Defaults) {
   EXPECT_TRUE(Parse({"--allow-cross-namespace-references"}).options->allow_cross_namespace_references);
   EXPECT_FALSE(parsed.options->require_service_account) << "T8";
   EXPECT_TRUE(Parse({"--require-service-account"}).options->require_service_account);
+  EXPECT_FALSE(parsed.options->require_verified) << "T14";
+  EXPECT_TRUE(Parse({"--require-verified"}).options->require_verified);
   EXPECT_THAT(parsed.options->environment_variables, ElementsAre("EXP_*", "CLUSTER_TOPOLOGY"));
 }
 

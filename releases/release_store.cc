@@ -143,6 +143,15 @@ void RemoveFormerParts(const Context& ctx, kube::Client& client, const std::vect
   }
 }
 
+api::Signatures SignaturesIn(const kube::Object& map) {
+  api::Signatures out;
+  for (const std::string& key : api::SignatureKeys()) {
+    const Json* text = Find(map.json(), {"data", key});
+    if (text != nullptr && text->is_string()) out[key] = text->get<std::string>();
+  }
+  return out;
+}
+
 class StoredReleases : public fetch::Repository {
  public:
   StoredReleases(kube::Client& client, const std::vector<api::StoredRelease>& releases, std::string description)
@@ -161,18 +170,25 @@ class StoredReleases : public fetch::Repository {
   }
 
   Result<std::string> File(const Context& ctx, const api::Version& version, std::string_view name) override {
+    const kube::Object map = TRY(MapOf(ctx, version));
+    if (name != "metadata.yaml") return Components(map, InCluster(ctx, client_, map.ns()));
+    const Json* text = Find(map.json(), {"data", "metadata"});
+    if (text == nullptr || !text->is_string()) return Error{Code::kNotFound, Bad(map, "has no metadata").message, {}};
+    return text->get<std::string>();
+  }
+
+  Result<api::Signatures> SignaturesOf(const Context& ctx, const api::Version& version, std::string_view) override {
+    return SignaturesIn(TRY(MapOf(ctx, version)));
+  }
+
+ private:
+  Result<kube::Object> MapOf(const Context& ctx, const api::Version& version) {
     for (const auto& stored : releases_) {
-      if (stored.version != version) continue;
-      kube::Object map = TRY(client_.Get(ctx, ConfigMaps(), stored.ns, stored.name));
-      if (name != "metadata.yaml") return Components(map, InCluster(ctx, client_, stored.ns));
-      const Json* text = Find(map.json(), {"data", "metadata"});
-      if (text == nullptr || !text->is_string()) return Error{Code::kNotFound, Bad(map, "has no metadata").message, {}};
-      return text->get<std::string>();
+      if (stored.version == version) return client_.Get(ctx, ConfigMaps(), stored.ns, stored.name);
     }
     return Error{Code::kNotFound, fmt::format("{} has no version {}", description_, version.ToString()), {}};
   }
 
- private:
   kube::Client& client_;
   const std::vector<api::StoredRelease>& releases_;
   std::string description_;
@@ -194,6 +210,7 @@ Result<api::Release> ReadReleaseMap(const kube::Object& map, const FindPart& fin
   release.metadata = metadata->get<std::string>();
   release.components = TRY(Components(map, find));
   if (Trim(release.components).empty()) return Bad(map, "has empty components: nothing is changed");
+  release.signatures = SignaturesIn(map);
   std::string source = map.annotation(api::kLabelReleaseSource);
   release.source = source.empty() ? Where(map.ns(), map.name()) : source;
   return release;
@@ -238,6 +255,7 @@ Result<api::StoredRelease> ReplaceRelease(const Context& ctx, kube::Client& clie
   // Somebody else's ConfigMap of that name is the release, as for StoreRelease; and an equal one need not be written.
   auto stored = ReadRelease(ctx, client, api::ReadStoredRelease(*live));
   bool same = stored.ok() && stored->components == release.components && stored->metadata == release.metadata &&
+              (release.signatures.empty() || stored->signatures == release.signatures) &&
               live->annotation(api::kLabelReleaseSource) == release.source;
   if (same || !live->has_label(api::kLabelManagedBy)) return api::ReadStoredRelease(*live);
   std::vector<kube::Object> maps = Pack(owner, release);

@@ -153,6 +153,27 @@ TEST(ReleaseStore, AnEqualReleaseOfAnotherSourceIsOfThatOne_T12) {
   EXPECT_EQ(Read(server)->components, release.components);
 }
 
+// T14: signatures are kept with what they are of, count in its size, and one without them isn't the same.
+TEST(ReleaseStore, SignaturesAreKeptWithTheRelease_T14) {
+  const api::Provider owner = Owner();
+  MapServer server;
+  api::Release release = Large(1);
+  release.components.resize(900'000);
+  ASSERT_TRUE(StoreRelease(Soon(), *server.client, owner, release).ok());
+  EXPECT_TRUE(Read(server)->signatures.empty());
+  release.signatures = {{"metadata.sig", "a"}, {"components.sigstore.json", std::string(30'000, 'b')}};
+  ASSERT_TRUE(ReplaceRelease(Soon(), *server.client, owner, release).ok());
+  EXPECT_EQ(Read(server)->signatures, release.signatures);
+  EXPECT_EQ(GetString(server.maps().begin()->second, {"data", "metadata.sig"}), "a");
+  EXPECT_NE(Find(server.maps().begin()->second, {"data", "components"}), nullptr) << "plain";
+  release.signatures["components.bundle"] = std::string(150'000, 'c');
+  ASSERT_TRUE(ReplaceRelease(Soon(), *server.client, owner, release).ok());
+  EXPECT_EQ(Find(server.maps().begin()->second, {"data", "components"}), nullptr) << "together more than 1 MiB";
+  auto read = Read(server);
+  EXPECT_EQ(read->components, release.components);
+  EXPECT_EQ(read->signatures, release.signatures);
+}
+
 // What a fetch before wrote in part isn't taken for a part of what came now.
 TEST(ReleaseStore, PartsOfAnotherContentAreNotMixed) {
   const api::Provider owner = Owner();

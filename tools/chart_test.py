@@ -137,6 +137,7 @@ EXAMPLES = {
     "allowedSources": (["registry.example:5000", "*.r.example"], "--allowed-sources=registry.example:5000,*.r.example"),
     "allowCrossNamespaceReferences": (True, "--allow-cross-namespace-references"),
     "requireServiceAccount": (True, "--require-service-account"),
+    "requireVerified": (True, "--require-verified"),
     "bootstrap": ({"bootstrap": {"talos": {}}}, '"BootstrapProvider"'),
     "clusterctlConfig": ({"images": {"all": {"repository": "r.example"}}}, "images:\\n  all:\\n    repository: r.example"),
     "concurrency": (9, "--concurrency=9"),

@@ -196,6 +196,13 @@ def its_own():
     return ()
 
 
+def signatures():
+    """What the real cosign has written."""
+    for path in sorted(glob.glob(os.path.join(TESTDATA, "cosign", "*.*"))):
+        with open(path, "rb") as file:
+            yield file.read()
+
+
 SEEDS = {
     "config": its_own,
     "discovery": discoveries,
@@ -209,6 +216,7 @@ SEEDS = {
     "request": its_own,
     "response": responses,
     "selector": selectors,
+    "signature": signatures,
     "substitute": yaml_texts,
     "url": urls,
     "version": versions,

@@ -30,9 +30,12 @@ Json Git() {
 
 Json Verify() {
   return Object(
-      "How the release is verified before anything of it is applied. Not supported yet: refused; set digest instead.",
+      "How the release, its metadata and its components file, is verified before anything of it is used, offline: by "
+      "the signatures that lie beside its files, or beside its artifact in a registry.",
       {{"provider", OneOf("The method; cosign is the one there is.", {"cosign"})},
-       {"secretRef", OwnSecretReference("Secret with the public keys.")}},
+       {"secretRef",
+        OwnSecretReference(
+            "Secret with the public keys, each under a name that ends with .pub; one of them is enough.")}},
       {"provider", "secretRef"});
 }
 

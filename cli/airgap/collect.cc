@@ -29,6 +29,11 @@ bool NamesFile(const std::string& url) {
   return kind.ok() && *kind != fetch::UrlKind::kFolder;
 }
 
+// T14: the operator looks for them where the release lies.
+bool IsVerified(const api::Provider& provider) {
+  return provider.spec.fetch_config && provider.spec.fetch_config->verify;
+}
+
 // One URL for the files of all of these.
 Result<ArtifactSource> ArtifactOf(const CollectOptions& options, const std::set<std::string>& labels) {
   const bool shared = labels.size() > 1;
@@ -40,22 +45,24 @@ Result<ArtifactSource> ArtifactOf(const CollectOptions& options, const std::set<
 }
 
 Result<api::Release> FromArtifact(const Context& ctx, const Config& config, api::ProviderType type,
-                                  const std::string& name, const std::string& version, const ArtifactSource& artifact) {
+                                  const std::string& name, const std::string& version, const ArtifactSource& artifact,
+                                  bool signatures = false) {
   const std::string &url = artifact.url, label = api::ManifestLabel(type, name);
   std::unique_ptr<fetch::Repository> repository;
   if (NamesFile(url)) {
     if (!version.empty())
       return Invalid("version cannot be set when artifact URL is GitHub or GitLab: it is specified in the URL");
-    const fetch::UrlOptions reached = TRY(UrlOptionsOf(config));
+    fetch::UrlOptions reached = TRY(UrlOptionsOf(config));
+    reached.github.signatures = signatures;
     repository = TRY_WITH(fetch::OpenUrl(url, label, reached), "--artifact-url");
-    return fetch::GetRelease(ctx, *repository, TRY(DefaultVersion(ctx, *repository, url, label)));
+    return fetch::GetRelease(ctx, *repository, TRY(DefaultVersion(ctx, *repository, url, label)), signatures);
   }
   fetch::OciOptions registry = RegistryOptionsOf(config);
   registry.full_titles = artifact.shared;
   repository = TRY_WITH(fetch::OpenOci(url, type, name, registry), "--artifact-url");
   const api::Version wanted =
       TRY(version.empty() ? fetch::LatestVersion(ctx, *repository, {std::string(kContract)}) : ParseVersion(version));
-  return fetch::GetRelease(ctx, *repository, wanted);
+  return fetch::GetRelease(ctx, *repository, wanted, signatures);
 }
 
 // From the source that the object names. A selector names none: what it is to find comes from the configuration's.
@@ -71,6 +78,7 @@ Result<api::Release> FromOwnSource(const Context& ctx, const Config& config, con
     sources.oci = TRY(OciCredentialsOf(ctx, client, provider));
   }
   if (named) sources.oci = RegistryOptionsOf(config).credentials;
+  sources.signatures = IsVerified(provider);
   api::Provider asked = provider;
   if (asked.spec.fetch_config && asked.spec.fetch_config->selector) asked.spec.fetch_config.reset();
   auto release = FindRelease(ctx, sources, asked, notes);
@@ -119,8 +127,9 @@ Result<CollectedRelease> OfObject(const Context& ctx, const Config& config, cons
                                   const ArtifactSource& artifact, ManagementCluster* cluster, Notes& notes) {
   const api::ProviderId& id = provider.id;
   const bool own = TRY(HasOwnSource(provider, artifact.url)), named = !artifact.url.empty();
-  api::Release release = TRY(own ? FromOwnSource(ctx, config, provider, cluster, named, notes)
-                                 : FromArtifact(ctx, config, id.type, id.name, provider.spec.version, artifact));
+  api::Release release =
+      TRY(own ? FromOwnSource(ctx, config, provider, cluster, named, notes)
+              : FromArtifact(ctx, config, id.type, id.name, provider.spec.version, artifact, IsVerified(provider)));
   TRY(CheckDigest(provider, release));
   TRY(ContractOf(release, id));
   auto labels = api::LabelsToBeFoundBy(provider, release.version.ToString());

@@ -14,6 +14,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
+using Titles = std::vector<std::pair<std::string, std::string>>;
 
 // L25: by the labels that the operator looks for, with a selector and without one.
 TEST_F(AirGap, PreloadWritesWhatTheOperatorFinds_L25) {
@@ -96,6 +97,51 @@ TEST_F(AirGap, PreloadOfAnObjectHasTheLabelsOfItsSelector_L25) {
                   {"a", "b"}}));
 }
 
+// T14: the operator wouldn't take it without them.
+TEST_F(AirGap, PreloadBringsTheSignaturesThatAnObjectAsksFor_L25_T14) {
+  const std::string verify = "verify: {provider: cosign, secretRef: {name: keys}}";
+  const std::string object =
+      Object("{version: v2.0.0, fetchConfig: {selector: {matchLabels: {a: b}}, " + verify + "}}");
+  const std::string file = cluster_.folder.Put("objects/aws.yaml", object);
+  Outcome none = Run({"preload", "-f", file});
+  EXPECT_EQ(none.code, 1);
+  EXPECT_THAT(none.err, HasSubstr("has no signature of metadata.yaml"));
+  EXPECT_THAT(cluster_.writes(), IsEmpty());
+
+  const std::string folder = "r/infrastructure-aws/v2.0.0/";
+  cluster_.folder.Put(folder + "metadata.yaml.sig", "bWV0YQ==");
+  cluster_.folder.Put(folder + "infrastructure-components.yaml.bundle", "{}");
+  Outcome made = Run({"preload", "-f", file});
+  ASSERT_EQ(made.code, 0) << made.err;
+  EXPECT_EQ(GetString(cluster_.Get(kAwsMap), {"data", "metadata.sig"}), "bWV0YQ==");
+  EXPECT_EQ(GetString(cluster_.Get(kAwsMap), {"data", "components.bundle"}), "{}");
+
+  // One that is there without them isn't the same.
+  cluster_.Change(kAwsMap, [](Json& map) { map["data"].erase("metadata.sig"); });
+  const size_t writes = cluster_.writes().size();
+  EXPECT_THAT(Run({"preload", "-f", file}).err, HasSubstr("another content"));
+  EXPECT_EQ(cluster_.writes().size(), writes);
+
+  const std::string bundle = cluster_.folder / "one.tar";
+  Outcome create = RunAlone({"bundle", "create", "-f", file, "-o", bundle, "--install-cert-manager=false"});
+  EXPECT_EQ(create.code, 0) << create.err;
+  EXPECT_THAT(create.err, HasSubstr("aws: a bundle has no signatures, and this object asks for them"));
+}
+
+// T14: those of an artifact are made of its manifest.
+TEST_F(AirGap, PreloadBringsTheSignaturesOfAnArtifact_L25_T14) {
+  const Titles files = {{"metadata.yaml", kMetadata},
+                        {"components.yaml", ComponentsOf("aws", "capa-system", "v2.0.0")}};
+  fetch::OciStandIn registry({{"v2.0.0", {.files = files}}});
+  const std::string verify = "verify: {provider: cosign, secretRef: {name: keys}}";
+  const std::string own =
+      Object("{version: v2.0.0, fetchConfig: {oci: '" + registry.reference() + "', " + verify + "}}");
+  const std::string other = Object("{version: v2.0.0, fetchConfig: {selector: {matchLabels: {a: b}}, " + verify + "}}");
+  EXPECT_THAT(RunAlone({"preload", "-f", "-", "-o", "yaml"}, {}, own).err, HasSubstr("the artifact isn't signed"));
+  EXPECT_THAT(RunAlone({"preload", "-f", "-", "-o", "yaml", "-u", registry.reference()}, {}, other).err,
+              HasSubstr("the artifact isn't signed"));
+}
+
 TEST_F(AirGap, PreloadTakesWhatTheClusterDeclares_L25) {
   EXPECT_THAT(Run({"preload", "--existing"}).err, HasSubstr("the cluster has declared no providers"));
   cluster_.Add({api::ProviderType::kInfrastructure, "capa-system", "aws", "v2.0.0", "v1beta2"});
@@ -150,8 +196,6 @@ TEST_F(AirGap, PreloadRefusesWhatNobodyWouldFind_L25) {
                                Object("{version: v2.0.0, fetchConfig: {oci: registry.example.com/x}}"));
   EXPECT_THAT(elsewhere.err, HasSubstr("spec.fetchConfig.oci: the operator takes a release from there alone"));
 }
-
-using Titles = std::vector<std::pair<std::string, std::string>>;
 
 // L25: one URL isn't each provider's files.
 TEST_F(AirGap, AnArtifactOfSeveralProvidersNamesThem_L25) {

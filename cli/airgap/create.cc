@@ -22,9 +22,14 @@ api::Release Portable(api::Release release) {
   return release;
 }
 
-// An object may be elsewhere, or look for other labels, than `bundle load` knows.
-void WarnOfPlaces(const Config& config, const std::vector<CollectedRelease>& collected, Notes& notes) {
+// An object may be elsewhere, or look for other labels, than `bundle load` knows, or want signatures.
+void WarnOfObjects(const Config& config, const std::vector<CollectedRelease>& collected, Notes& notes) {
   for (const CollectedRelease& one : collected) {
+    if (!one.candidate.found.release.signatures.empty())
+      notes.Warn(
+          fmt::format("{}: a bundle has no signatures, and this object asks for them (spec.fetchConfig.verify): use "
+                      "preload -f FILE, or sign the artifact once bundle load --to has put it into a registry",
+                      Describe(one.candidate.id)));
     auto placed = CandidateOf(config, one.candidate.found, "");
     if (!placed.ok()) {
       notes.Warn(fmt::format("{}: bundle load can't say where its release goes: {}", Describe(one.candidate.id),
@@ -88,7 +93,7 @@ Status CreateBundle(const Context& ctx, const GlobalOptions& global, const Bundl
   std::optional<ManagementCluster> cluster;
   if (options.collect.existing) cluster = TRY(ManagementCluster::Open(options.cluster, world.getenv));
   auto collected = TRY(Collect(ctx, config, options.collect, cluster ? &*cluster : nullptr, world.in, notes));
-  WarnOfPlaces(config, collected, notes);
+  WarnOfObjects(config, collected, notes);
   Bundle bundle;
   TRY(AddReleases(collected, bundle));
   InitOptions init;

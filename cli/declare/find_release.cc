@@ -49,6 +49,7 @@ Result<api::Release> Fetched(const Context& ctx, const ReleaseSources& sources, 
   fetch::UrlOptions options = TRY(UrlOptionsOf(sources.config));
   if (!sources.github_token.empty()) options.github.token = sources.github_token;
   if (own_url) options.gitlab.url_token = sources.gitlab_token;
+  options.github.signatures = sources.signatures;
   auto plain = TRY(fetch::OpenUrl(url, label, options));
   auto version =
       provider.spec.version.empty() ? DefaultVersion(ctx, *plain, url, label) : ParseVersion(provider.spec.version);
@@ -56,7 +57,7 @@ Result<api::Release> Fetched(const Context& ctx, const ReleaseSources& sources, 
   // The folder of overrides is for what the configuration names, as with `generate provider`.
   auto repository =
       own_url ? std::move(plain) : WithOverrides(std::move(plain), TRY(sources.config.OverridesFolder()), label, notes);
-  auto release = fetch::GetRelease(ctx, *repository, *version);
+  auto release = fetch::GetRelease(ctx, *repository, *version, sources.signatures);
   if (!release.ok()) return NotThere(ctx, *repository, url, release.error());
   return release;
 }
@@ -72,7 +73,7 @@ Result<api::Release> FromRegistry(const Context& ctx, const ReleaseSources& sour
   api::Version version =
       TRY(provider.spec.version.empty() ? fetch::LatestVersion(ctx, *repository, {std::string(kContract)})
                                         : ParseVersion(provider.spec.version));
-  auto release = fetch::GetRelease(ctx, *repository, version);
+  auto release = fetch::GetRelease(ctx, *repository, version, sources.signatures);
   if (!release.ok()) return WithVersions(ctx, *repository, release.error());
   return release;
 }
@@ -99,6 +100,12 @@ Result<api::Release> FindRelease(const Context& ctx, const ReleaseSources& sourc
   const auto& fetch = provider.spec.fetch_config;
   if (auto refused = RefusedSource(provider)) return Error{Code::kInvalidArgument, refused->ToString(), {}};
   api::Release release = TRY(Found(ctx, sources, provider, notes));
+  if (fetch && fetch->verify) {
+    notes.Warn(
+        fmt::format("{}: whether it was signed isn't looked at here; the operator does that before it installs it "
+                    "(spec.fetchConfig.verify)",
+                    release.source));
+  }
   if (!fetch || fetch->digest.empty() || fetch->digest == release.Digest()) return release;
   return Error{
       Code::kInvalidArgument,

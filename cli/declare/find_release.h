@@ -21,6 +21,7 @@ struct ReleaseSources {
   // Of the provider's Secret; "" for those of the configuration. GitLab's goes to the host of fetchConfig.url (T10).
   std::string github_token = {}, gitlab_token = {};
   fetch::OciCredentials oci = {};  // of the provider's Secret
+  bool signatures = false;         // with those of both files (T14)
 };
 
 // What of spec.fetchConfig the operator refuses, whatever the release is: git, a URL of another host.

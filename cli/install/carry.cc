@@ -106,6 +106,8 @@ Result<ReleaseThere> LookAtRelease(const Context& ctx, kube::Client& client, con
   const bool outage = !found.ok() && found.code() != Code::kInvalidArgument && found.code() != Code::kNotFound;
   if (outage) return found.error().With("its release");
   bool same = found.ok() && found->components == wanted.components && found->metadata == wanted.metadata;
+  // T14: without them the operator wouldn't take it.
+  same = same && (wanted.signatures.empty() || found->signatures == wanted.signatures);
   if (!same && left_over == LeftOver::kIsReplaced && IsLeftOver(there, first)) return ReleaseThere::kLeftOver;
   if (!same) return AnotherContent(first);
   TRY(CheckLabels(there, first));

@@ -36,6 +36,10 @@ class SelectedReleases : public fetch::Repository {
   Result<std::string> File(const Context& ctx, const api::Version& version, std::string_view name) override {
     return releases_->File(ctx, version, name);
   }
+  Result<api::Signatures> SignaturesOf(const Context& ctx, const api::Version& version,
+                                       std::string_view name) override {
+    return releases_->SignaturesOf(ctx, version, name);
+  }
 
  private:
   const std::vector<api::StoredRelease> stored_;
@@ -72,6 +76,13 @@ class Both : public fetch::Repository {
     return second_->File(ctx, version, name == first_->ComponentsFile() ? second_->ComponentsFile() : name);
   }
 
+  Result<api::Signatures> SignaturesOf(const Context& ctx, const api::Version& version,
+                                       std::string_view name) override {
+    auto found = first_->SignaturesOf(ctx, version, name);
+    if (found.ok() || found.code() != Code::kNotFound) return found;
+    return second_->SignaturesOf(ctx, version, name == first_->ComponentsFile() ? second_->ComponentsFile() : name);
+  }
+
   // Why the other one wasn't reached, once the versions were asked for.
   const std::optional<Error>& unreached() const { return unreached_; }
 
@@ -95,6 +106,7 @@ Result<std::unique_ptr<fetch::Repository>> OpenSource(const Config& config, cons
                                                       std::string gitlab_token = "") {
   std::string label = api::ManifestLabel(source.type, source.name);
   fetch::UrlOptions options = TRY(UrlOptionsOf(config));
+  options.github.signatures = true;  // of a provider whose releases the operator verifies (T14)
   options.gitlab.url_token = std::move(gitlab_token);
   auto plain = TRY(fetch::OpenUrl(source.url, label, options));
   return WithOverrides(std::move(plain), TRY(config.OverridesFolder()), label, notes);

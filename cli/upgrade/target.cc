@@ -109,17 +109,26 @@ Result<Fetched> Fetch(const Context& ctx, const Config& config, ManagementCluste
   const api::ProviderId& id = object.provider.id;
   const bool overridden = !IsOfRegistry(object.provider) && TRY(HasOwnFiles(config, object.provider, version));
   auto stored = TRY(releases::FindStored(ctx, cluster.client(), object.provider, version));
-  if (stored && !overridden) return Fetched{std::move(stored->release), false};
+  // T14: what is put there has its signatures with it, and what was there before may lack them; the operator verifies.
+  const bool verified = fetch && fetch->verify;
+  const bool lacks = verified && stored && stored->release.signatures.empty();
+  if (lacks && stored->kept) {
+    return Refused(
+        fmt::format("{}: ConfigMap {}/{} has no signatures (spec.fetchConfig.verify): add them under the "
+                    "keys metadata.sig and components.sig, or those with .bundle or .sigstore.json",
+                    Describe(id), id.ns, stored->name));
+  }
+  if (stored && !lacks && !overridden) return Fetched{std::move(stored->release), false};
   InstalledProvider installed{id.type, id.name, id.ns, ""};
   auto from = TRY(OpenRepository(ctx, config, cluster, installed, &object, notes));
-  auto release = TRY_WITH(fetch::GetRelease(ctx, *from.repository, version), Describe(id));
+  auto release = TRY_WITH(fetch::GetRelease(ctx, *from.repository, version, verified), Describe(id));
   if (!stored) return Fetched{std::move(release), !from.operator_reaches_it};
   bool same = stored->release.components == release.components && stored->release.metadata == release.metadata;
   if (!same && stored->kept) {
     return Refused(fmt::format("{}: ConfigMap {}/{} holds another {} than the folder of overrides: remove one of them",
                                Describe(id), id.ns, stored->name, version.ToString()));
   }
-  return Fetched{std::move(release), !same};
+  return Fetched{std::move(release), !same || lacks};
 }
 
 // Of a version that the cluster has; nothing where it isn't at hand.

@@ -270,6 +270,37 @@ TEST_F(Upgrades, AReleaseThatIsThereAndAnotherOverrideAreNotMixedUp) {  // L13
   EXPECT_THAT(cluster_.writes(), IsEmpty());
 }
 
+// T14: what lies there from before the provider had keys gets its signatures, or is refused before anything is changed.
+TEST_F(Upgrades, SignaturesGoIntoTheClusterWithARelease_T14) {
+  cluster_.Change(UpgradeCluster::PathOf(kAws), [&](Json& aws) {
+    aws["spec"]["fetchConfig"] = {{"url", cluster_.folder.path() + "/r/infrastructure-aws/latest/c.yaml"},
+                                  {"verify", {{"provider", "cosign"}, {"secretRef", {{"name", "keys"}}}}}};
+  });
+  const Variables token = {{"TOKEN", "a"}};
+  Outcome unsigned_one = Run({"upgrade", "apply", "-i", "aws:v2.1.0"}, token);
+  EXPECT_EQ(unsigned_one.code, 1);
+  EXPECT_THAT(unsigned_one.err, HasSubstr("has no signature of metadata.yaml"));
+  EXPECT_THAT(cluster_.writes(), IsEmpty());
+
+  const std::string path = "/api/v1/namespaces/capa-system/configmaps/infrastructure-aws-v2.1.0";
+  Json before = HandMade("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: n}\ndata: {v: '${TOKEN}'}\n");
+  before["metadata"]["name"] = "infrastructure-aws-v2.1.0";
+  before["metadata"]["labels"]["provider.cluster.x-k8s.io/version"] = "v2.1.0";
+  cluster_.Put(path, before);
+  EXPECT_THAT(Run({"upgrade", "apply", "-i", "aws:v2.1.0"}, token).err,
+              HasSubstr("ConfigMap capa-system/infrastructure-aws-v2.1.0 has no signatures"));
+  EXPECT_THAT(cluster_.writes(), IsEmpty());
+  before["metadata"]["labels"][std::string(api::kLabelManagedBy)] = "capi-operator";
+  cluster_.Put(path, before);
+  const std::string folder = "r/infrastructure-aws/v2.1.0/";
+  cluster_.folder.Put(folder + "metadata.yaml.sig", "bWV0YQ==");
+  cluster_.folder.Put(folder + "c.yaml.sig", "Y29tcG9uZW50cw==");
+  Outcome got = Run({"upgrade", "apply", "-i", "aws:v2.1.0"}, token);
+  ASSERT_EQ(got.code, 0) << got.err;
+  EXPECT_EQ(GetString(cluster_.Get(path), {"data", "components.sig"}), "Y29tcG9uZW50cw==");
+  EXPECT_EQ(GetString(cluster_.Get(path), {"data", "metadata.sig"}), "bWV0YQ==");
+}
+
 // The server has done it, and its answer came to nobody.
 TEST_F(Upgrades, AnAnswerThatWasLostIsNoEditOfSomebodyElse) {  // L13
   bool done = false;

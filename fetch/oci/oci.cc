@@ -14,6 +14,7 @@
 #include "fetch/download.h"
 #include "fetch/oci/answers.h"
 #include "fetch/oci/manifest.h"
+#include "fetch/oci/signatures.h"
 
 namespace capi::fetch {
 namespace {
@@ -29,6 +30,12 @@ constexpr std::string_view kManifestTypes =
 
 using Files = std::vector<OciFile>;
 
+// A manifest that was read. A value.
+struct Artifact {
+  Files files;
+  std::shared_ptr<const std::string> manifest;  // byte by byte; null where it is too large to be kept with a signature
+};
+
 Error Invalid(std::string message) { return Error{Code::kInvalidArgument, std::move(message), {}}; }
 Error NotFound(std::string message) { return Error{Code::kNotFound, std::move(message), {}}; }
 Error Wrong(std::string message) { return Error{Code::kFailedPrecondition, std::move(message), {}}; }
@@ -40,14 +47,6 @@ std::string NamesOf(const std::vector<api::Version>& versions) {
   std::vector<std::string> names;
   for (const api::Version& version : versions) names.push_back(version.ToString());
   return names.empty() ? "none" : JoinNames(names, 10);
-}
-
-// T9: what came has to be what was named.
-Status CheckDigest(std::string_view digest, std::string_view body) {
-  if (!api::IsSha256Digest(digest))
-    return Wrong(fmt::format("its digest is of no kind that is checked: {}", api::GoQuote(Shorten(digest, 80))));
-  if (digest == "sha256:" + Sha256Hex(body)) return Ok();
-  return Wrong(fmt::format("what came does not have the digest {}", digest));
 }
 
 // Thread-safe.
@@ -74,20 +73,29 @@ class OciRepository : public Repository {
     return text.error().With(fmt::format("failed to get {} of {} {}", name, Describe(), version.ToString()));
   }
 
+  // T14: of the artifact as a whole, whichever of its files is meant.
+  Result<api::Signatures> SignaturesOf(const Context& ctx, const api::Version& version, std::string_view) override {
+    auto text = Signatures(ctx, version);
+    if (!text.ok()) {
+      return text.error().With(fmt::format("failed to get the signatures of {} {}", Describe(), version.ToString()));
+    }
+    return api::Signatures{{std::string(api::kArtifactKey), *std::move(text)}};
+  }
+
  private:
   // Whether one artifact is named, and not a repository of several.
   bool IsOne() const { return !reference_.tag.empty() || !reference_.digest.empty(); }
 
   Result<std::string> Read(const Context& ctx, const api::Version& version, std::string_view name) {
-    Files files = TRY(FilesOf(ctx, version));
+    const Artifact artifact = TRY(ArtifactOf(ctx, version));
     std::vector<std::string> titles = TitlesOf(type_, name_, version, name);
     if (registry_.options().full_titles) std::erase_if(titles, [](const auto& title) { return !IsFullTitle(title); });
-    OciFile file = TRY(ChooseFile(files, titles));
+    OciFile file = TRY(ChooseFile(artifact.files, titles));
     if (file.size < 0 || static_cast<std::uint64_t>(file.size) > registry_.options().max_file) {
       return Invalid(fmt::format("{} is too large: {} bytes, and {} at most are read", file.title, file.size,
                                  registry_.options().max_file));
     }
-    if (!api::IsSha256Digest(file.digest)) return CheckDigest(file.digest, "").error();
+    if (!api::IsSha256Digest(file.digest)) return CheckOciDigest(file.digest, "").error();
     auto response = TRY(registry_.Get(ctx, fmt::format("{}/blobs/{}", registry_.base(), file.digest),
                                       "application/octet-stream, */*", registry_.options().max_file));
     TRY(CheckIsNoPage(response.body));
@@ -100,30 +108,49 @@ class OciRepository : public Repository {
     if (response.body.size() > size) {
       return Wrong(fmt::format("{} has {} bytes, its manifest says {}", file.title, response.body.size(), file.size));
     }
-    TRY_WITH(CheckDigest(file.digest, response.body), file.title);
+    TRY_WITH(CheckOciDigest(file.digest, response.body), file.title);
     return std::move(response.body);
   }
 
-  Result<Files> FilesOf(const Context& ctx, const api::Version& version) {
+  Result<std::string> Signatures(const Context& ctx, const api::Version& version) {
+    const Artifact artifact = TRY(ArtifactOf(ctx, version));
+    if (!artifact.manifest) {
+      return Wrong(fmt::format("its manifest has more than the {} bytes that are kept with a signature",
+                               verify::kMaxManifestBytes));
+    }
+    const std::string digest = Sha256Hex(*artifact.manifest);
+    {
+      MutexLock lock(mu_);
+      if (auto kept = signatures_.find(digest); kept != signatures_.end()) return kept->second;
+    }
+    const std::string text = TRY(ReadSignatures(ctx, registry_, *artifact.manifest)).ToText();
+    MutexLock lock(mu_);
+    if (signatures_.size() >= kMostManifests) signatures_.clear();
+    signatures_[digest] = text;
+    return text;
+  }
+
+  Result<Artifact> ArtifactOf(const Context& ctx, const api::Version& version) {
     if (IsOne()) return OfOne(ctx, version);
     // A tag may be written without the "v" (I12).
     const std::string tag = ReplaceAll(version.ToString(), "+", "_");
     Error none = NotFound(fmt::format("there is no tag {}", tag));
     for (const std::string& candidate : {tag, tag.substr(1)}) {
-      auto files = Manifest(ctx, candidate);
-      if (files.ok() || (files.code() != Code::kNotFound && files.code() != Code::kUnsupported)) return files;
-      if (files.code() == Code::kUnsupported)
-        none = NotFound(fmt::format("tag {}: {}", candidate, files.error().message));
+      auto found = Manifest(ctx, candidate);
+      if (found.ok() || (found.code() != Code::kNotFound && found.code() != Code::kUnsupported)) return found;
+      if (found.code() == Code::kUnsupported)
+        none = NotFound(fmt::format("tag {}: {}", candidate, found.error().message));
     }
     return none;
   }
 
   // An artifact of another version isn't taken for this one, unless its files say that they are.
-  Result<Files> OfOne(const Context& ctx, const api::Version& version) {
-    Files files = TRY(Manifest(ctx, reference_.digest.empty() ? reference_.tag : reference_.digest));
+  Result<Artifact> OfOne(const Context& ctx, const api::Version& version) {
+    Artifact artifact = TRY(Manifest(ctx, reference_.digest.empty() ? reference_.tag : reference_.digest));
+    Files& files = artifact.files;
     auto tagged = VersionOf(reference_.tag);
     auto is_it = [&](const api::Version& one) { return one.ToString() == version.ToString(); };  // of the same build
-    if (tagged.ok() && is_it(*tagged)) return files;
+    if (tagged.ok() && is_it(*tagged)) return artifact;
     std::vector<api::Version> named = VersionsInTitles(files, type_, name_);
     if (tagged.ok() && std::none_of(named.begin(), named.end(), is_it))
       return NotFound(fmt::format("its tag says that it is {}", tagged->ToString()));
@@ -132,12 +159,12 @@ class OciRepository : public Repository {
     if (files.empty() && all > 0)
       return NotFound(fmt::format(
           "its files are of other providers or versions, by their titles; of this one they name {}", NamesOf(named)));
-    return files;
+    return artifact;
   }
 
   Result<std::vector<api::Version>> OfArtifact(const Context& ctx) {
-    Files files = TRY(Manifest(ctx, reference_.digest.empty() ? reference_.tag : reference_.digest));
-    std::vector<api::Version> versions = VersionsInTitles(files, type_, name_);
+    const Artifact artifact = TRY(Manifest(ctx, reference_.digest.empty() ? reference_.tag : reference_.digest));
+    std::vector<api::Version> versions = VersionsInTitles(artifact.files, type_, name_);
     if (auto tagged = VersionOf(reference_.tag); tagged.ok()) versions.push_back(*std::move(tagged));
     if (versions.empty()) return NotFound("neither its tag nor its files say which version it is: name the version");
     return versions;
@@ -174,8 +201,8 @@ class OciRepository : public Repository {
     return url;
   }
 
-  // The files of what a tag or a digest names.
-  Result<Files> Manifest(const Context& ctx, const std::string& which) {
+  // What a tag or a digest names.
+  Result<Artifact> Manifest(const Context& ctx, const std::string& which) {
     {
       MutexLock lock(mu_);
       if (auto kept = manifests_.find(which); kept != manifests_.end()) return kept->second;
@@ -185,13 +212,15 @@ class OciRepository : public Repository {
     TRY(CheckIsNoPage(response.body));
     const std::string said = response.headers.Get("Docker-Content-Digest");
     for (const std::string& digest : {which, said}) {
-      if (digest.starts_with("sha256:")) TRY_WITH(CheckDigest(digest, response.body), "its manifest");
+      if (digest.starts_with("sha256:")) TRY_WITH(CheckOciDigest(digest, response.body), "its manifest");
     }
-    Files files = TRY_WITH(ReadOciManifest(response.body), "its manifest");
+    Artifact artifact{TRY_WITH(ReadOciManifest(response.body), "its manifest"), nullptr};
+    if (response.body.size() <= verify::kMaxManifestBytes)
+      artifact.manifest = std::make_shared<const std::string>(std::move(response.body));
     MutexLock lock(mu_);
     if (manifests_.size() >= kMostManifests) manifests_.clear();
-    manifests_[which] = files;
-    return files;
+    manifests_[which] = artifact;
+    return artifact;
   }
 
   const api::OciReference reference_;
@@ -199,7 +228,8 @@ class OciRepository : public Repository {
   const std::string name_;
   OciRegistry registry_;
   Mutex mu_;
-  std::map<std::string, Files> manifests_ CAPI_GUARDED_BY(mu_);  // by tag or digest
+  std::map<std::string, Artifact> manifests_ CAPI_GUARDED_BY(mu_);      // by tag or digest
+  std::map<std::string, std::string> signatures_ CAPI_GUARDED_BY(mu_);  // by the manifest's digest, as they are kept
 };
 
 }  // namespace

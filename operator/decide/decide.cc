@@ -277,13 +277,18 @@ std::string InputsDigest(const Observation& o) {
 
 std::string InputsDigest(const Observation& o, const api::Version& version, std::string_view release_stamp) {
   auto annotation = o.provider.annotations.find(std::string(api::kAnnotationReconcileAt));
-  std::string text =
-      Join(std::vector<std::string>{"1", o.provider.uid, o.spec_digest, version.ToString(), std::string(release_stamp),
-                                    o.config_secret ? o.config_secret->stamp : "",
-                                    o.additional_manifests ? o.additional_manifests->stamp : "", o.environment,
-                                    annotation == o.provider.annotations.end() ? "" : annotation->second},
-           "\n");
-  return Sha256Hex(text).substr(0, 32);
+  std::vector<std::string> inputs = {"1",
+                                     o.provider.uid,
+                                     o.spec_digest,
+                                     version.ToString(),
+                                     std::string(release_stamp),
+                                     o.config_secret ? o.config_secret->stamp : "",
+                                     o.additional_manifests ? o.additional_manifests->stamp : "",
+                                     o.environment,
+                                     annotation == o.provider.annotations.end() ? "" : annotation->second};
+  // T14: whether a release may be applied. Of a provider without, the digest is as it always was.
+  if (o.keys_secret) inputs.push_back(o.keys_secret->stamp);
+  return Sha256Hex(Join(inputs, "\n")).substr(0, 32);
 }
 
 }  // namespace capi::ops

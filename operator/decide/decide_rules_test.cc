@@ -184,6 +184,43 @@ TEST(Decide, AServiceAccountIsThereAndNamedWhereOneIsRequired) {
   EXPECT_EQ(StepName(Decide(o)), "Remove") << "there is nothing to remove";
 }
 
+// T14: the keys are there, and with --require-verified everybody has some, or a digest.
+TEST(Decide, KeysAreThereAndVerificationIsAskedForWhereItIsRequired) {
+  Observation o = Observed();
+  const std::string without = InputsDigest(o);
+  o.keys_secret = Referenced{{"keys", "aws-system"}, false, ""};
+  Hold hold = std::get<Hold>(Decide(o));
+  EXPECT_EQ(hold.reason, api::reason::kSecretNotFound);
+  EXPECT_TRUE(hold.message.starts_with("Secret aws-system/keys (spec.fetchConfig.verify.secretRef) doesn't exist"))
+      << hold.message;
+  EXPECT_EQ(hold.retry, Retry::kWaiting) << "its watch wakes the provider";
+  o.keys_secret = Referenced{{"keys", "aws-system"}, true, "u/1"};
+  EXPECT_EQ(StepName(Decide(o)), "Install");
+  const std::string with = InputsDigest(o);
+  EXPECT_NE(with, without);
+  o.keys_secret->stamp = "u/2";
+  EXPECT_NE(InputsDigest(o), with) << "another set of keys is looked at";
+  o.keys_secret.reset();
+
+  o.verification_required = true;
+  hold = std::get<Hold>(Decide(o));
+  EXPECT_EQ(hold.reason, api::reason::kVerificationRequired);
+  EXPECT_TRUE(
+      hold.message.starts_with("spec.fetchConfig.verify: Required value: this operator runs with "
+                               "--require-verified"))
+      << hold.message;
+  o.provider.spec.fetch_config.emplace().digest = "sha256:1";
+  EXPECT_NE(std::get<Hold>(Decide(o)).reason, api::reason::kVerificationRequired) << "it is no digest, which is told";
+  o.provider.spec.fetch_config->digest = "sha256:" + std::string(64, '0');
+  EXPECT_EQ(StepName(Decide(o)), "Install");
+  o.provider.spec.fetch_config->digest = "";
+  o.provider.spec.fetch_config->verify = api::VerifySpec{"cosign", {"keys", "aws-system"}};
+  EXPECT_EQ(StepName(Decide(o)), "Install");
+  o.provider.spec.fetch_config.reset();
+  o.provider.deleting = true;
+  EXPECT_NE(StepName(Decide(o)), "Hold") << "what is there can go";
+}
+
 // T8: nothing is restored, scaled or removed in the operator's own name either.
 TEST(Decide, WhoRequiresServiceAccountsDoesNothingWithoutOne) {
   Observation o = Observed();

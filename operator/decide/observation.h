@@ -107,6 +107,8 @@ struct Observation {
   bool core_crds_established = false;
   std::optional<Referenced> config_secret, additional_manifests;  // but for refused ones
   std::optional<Referenced> source_secret;  // of spec.fetchConfig.secretRef; the same. What is applied isn't made of it
+  std::optional<Referenced> keys_secret;    // of spec.fetchConfig.verify; the same. What it says is an input (T14)
+  bool verification_required = false;       // every provider has to have a digest or verify
   std::optional<Referenced> service_account;              // T8
   bool service_account_required = false;                  // nothing is done in the operator's own name
   std::vector<api::ForeignReference> refused_references;  // to other namespaces, without leave (T1): nobody looks there

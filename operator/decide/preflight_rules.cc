@@ -94,6 +94,26 @@ std::optional<Hold> SecretExists(const Observation& o) {
                    Retry::kWaiting);
 }
 
+// T14: its watch, too, wakes this provider.
+std::optional<Hold> KeysExist(const Observation& o) {
+  if (!o.keys_secret || o.keys_secret->exists) return std::nullopt;
+  return Preflight(reason::kSecretNotFound,
+                   fmt::format("Secret {}/{} (spec.fetchConfig.verify.secretRef) doesn't exist: create it with the "
+                               "public keys, this provider then goes on",
+                               o.keys_secret->ref.ns, o.keys_secret->ref.name),
+                   Retry::kWaiting);
+}
+
+// T14: with --require-verified.
+std::optional<Hold> SaysHowItIsVerified(const Observation& o) {
+  const auto& fetch = o.provider.spec.fetch_config;
+  if (!o.verification_required || (fetch && (fetch->verify || !fetch->digest.empty()))) return std::nullopt;
+  return Preflight(reason::kVerificationRequired,
+                   "spec.fetchConfig.verify: Required value: this operator runs with --require-verified; name a Secret "
+                   "with the public keys of whoever signs the releases, or set spec.fetchConfig.digest to the digest "
+                   "of the components file");
+}
+
 std::optional<Hold> AdditionalManifestsExist(const Observation& o) {
   if (!o.additional_manifests || o.additional_manifests->exists) return std::nullopt;
   return Preflight(
@@ -149,11 +169,13 @@ constexpr Rule kPreflight[] = {
     {"F2.spec", SpecIsReadable},
     {"I5.spec", SpecIsValid},
     {"T1.references", ReferencesStayInTheNamespace},
+    {"T14.required", SaysHowItIsVerified},
     {"I5.unique", OneProviderPerName},
     {"U6.downgrade", NoDowngrade},
     {"I4.core-first", CoreFirst},
     {"C7.skip", SkipsMinorVersions},
     {"I5.secret", SecretExists},
+    {"T14.keys", KeysExist},
     {"I5.manifests", AdditionalManifestsExist},
     {"A1a.namespace", InstalledElsewhere},
 };

@@ -78,8 +78,10 @@ Status Observer::ObserveInputs(const Context& ctx, const std::string& key, Obser
     return own || o.refused_references.empty() ? ref : std::nullopt;
   };
   o.config_secret = TRY(Find(ctx, key, "Secret", may_look(o.provider.spec.config_secret)));
-  if (const auto& fetch = o.provider.spec.fetch_config)
+  if (const auto& fetch = o.provider.spec.fetch_config) {
     o.source_secret = TRY(Find(ctx, key, "Secret", may_look(fetch->secret_ref)));
+    if (fetch->verify) o.keys_secret = TRY(Find(ctx, key, "Secret", may_look(fetch->verify->secret_ref)));
+  }
   if (const std::string& name = o.provider.spec.service_account; !name.empty()) {
     const api::ObjectRef ref{name, o.provider.id.ns};
     o.service_account =

@@ -185,6 +185,7 @@ Result<std::optional<Observation>> Observer::Observe(const Context& ctx, const s
   o.inventory_lost = !o.inventory_error && o.inventory.size() == 0 && !o.provider.status.applied.empty();
   o.known_provider = settings_.UrlOf(o.provider.id.type, o.provider.id.name).has_value();
   o.environment = settings_.Digest();
+  o.verification_required = settings_.require_verified;
   o.service_account_required = settings_.require_service_account;
   auto refused = RefusedReferences(ctx, o.provider, settings_, reference_key_);
   // What is deleted can go without what it refers to.

@@ -33,6 +33,7 @@ struct Settings {
   ConfigFile file;
   bool allow_cross_namespace_references = false;   // T1; decides whether a provider is applied, not what
   bool require_service_account = false;            // T8; the same
+  bool require_verified = false;                   // T14; the same
   std::map<std::string, std::string> environment;  // name to value, those that --environment-variables names (I7)
 
   // Of `environment`; nullopt where it isn't there.

@@ -30,6 +30,7 @@ SECONDS = {
     "helm-v3": 15,
     "promtool": 130,
     "registry": 60,
+    "cosign": 930,
     "go-yaml": 5,
     "gitops-health": 120,
     "clusterctl": 125,

@@ -27,6 +27,7 @@ PROGRAMS = {
     "helm-v3": ("helm", "helm.sh/helm/v3/cmd/helm"),
     "promtool": ("promtool", "github.com/prometheus/prometheus/cmd/promtool"),
     "registry": ("registry", "github.com/distribution/distribution/v3/cmd/registry"),
+    "cosign": ("cosign", "github.com/sigstore/cosign/v3/cmd/cosign"),
     "go-yaml": ("yaml", "."),
     "gitops-health": ("gitops", "."),
     "clusterctl": ("clusterctl", f"{CAPI}/cmd/clusterctl"),

@@ -147,6 +147,7 @@ def _flags():
         "adoptInventory": BOOLEAN,
         "allowCrossNamespaceReferences": BOOLEAN,
         "requireServiceAccount": BOOLEAN,
+        "requireVerified": BOOLEAN,
         "githubApiUrl": text(r"^(https?://\S+)?$"),
         "githubUrl": text(r"^(https?://\S+)?$"),
     }

@@ -65,11 +65,11 @@ class Registry:
         except OSError:
             return False
 
-    def request(self, method, path, body=None, content_type="application/octet-stream"):
+    def request(self, method, path, body=None, content_type="application/octet-stream", accept="*/*"):
         """(status, headers, body)"""
         url = path if path.startswith("http://") else f"http://{self.address}{path}"
         user = base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
-        headers = {"Authorization": f"Basic {user}", "Content-Type": content_type}
+        headers = {"Authorization": f"Basic {user}", "Content-Type": content_type, "Accept": accept}
         request = urllib.request.Request(url, data=body, method=method, headers=headers)
         try:
             with self.opener.open(request, timeout=worlds.LIMIT) as answer:

@@ -36,7 +36,7 @@ def references(there):
         Attempt(
             "its Secret with keys",
             {"fetchConfig": {"url": url, "verify": {"provider": "cosign", "secretRef": secret}}},
-            "InvalidSpec",
+            foreign,
             "spec.fetchConfig.verify",
         ),
     ]

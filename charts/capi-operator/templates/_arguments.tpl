@@ -53,6 +53,9 @@
 {{- if $values.requireServiceAccount }}
 - --require-service-account
 {{- end }}
+{{- if $values.requireVerified }}
+- --require-verified
+{{- end }}
 {{- with $values.githubApiUrl }}
 - {{ printf "--github-api-url=%s" . | quote }}
 {{- end }}

@@ -11,9 +11,16 @@ constexpr Seconds kFresh = std::chrono::minutes(10);
 
 }  // namespace
 
+size_t FetchedReleases::Kept::bytes() const {
+  size_t size = release.components.size() + release.metadata.size();
+  for (const auto& [key, text] : release.signatures) size += text.size();
+  return size;
+}
+
 void FetchedReleases::Put(const std::string& provider, const std::string& inputs, const api::Release& release,
                           MonoTime now) {
-  Kept kept{inputs, {release.version, release.metadata, Gzip(release.components), release.source}, now};
+  Kept kept{
+      inputs, {release.version, release.metadata, Gzip(release.components), release.source, release.signatures}, now};
   MutexLock lock(mu_);
   DropLocked(provider);
   bytes_ += kept.bytes();

@@ -30,7 +30,7 @@ class FetchedReleases {
     std::string inputs;
     api::Release release;  // its components are gzip, and its texts fit: their size is what they take
     MonoTime fetched;
-    size_t bytes() const { return release.components.size() + release.metadata.size(); }
+    size_t bytes() const;
   };
   void DropLocked(const std::string& provider) CAPI_REQUIRES(mu_);
 

@@ -27,6 +27,19 @@ TEST(FetchedReleases, AreKeptForTenMinutes) {
   EXPECT_FALSE(releases.Get("aws", "inputs", clock.Monotonic()));
 }
 
+// T14: with what they were verified by, which is stored with them; it counts as they do.
+TEST(FetchedReleases, AreKeptWithTheirSignatures) {
+  FetchedReleases releases(1'000);
+  api::Release release = NewRelease("text");
+  release.signatures = {{"metadata.sig", std::string(500, 'a')}};
+  releases.Put("aws", "inputs", release, MonoTime{});
+  auto kept = releases.Get("aws", "inputs", MonoTime{});
+  ASSERT_TRUE(kept);
+  EXPECT_EQ(kept->signatures, release.signatures);
+  releases.Put("azure", "inputs", release, MonoTime{} + Seconds(1));
+  EXPECT_FALSE(releases.Get("aws", "inputs", MonoTime{} + Seconds(1))) << "there is no room for both";
+}
+
 TEST(FetchedReleases, AreOfTheirInputsAlone) {
   MonoTime now{};
   FetchedReleases releases;

@@ -19,6 +19,7 @@
 #include "operator/observe/provider_cache.h"
 #include "operator/observe/settings.h"
 #include "operator/report/secret_values.h"
+#include "verify/keys.h"
 
 namespace capi::ops {
 
@@ -27,12 +28,14 @@ using Secret = std::map<std::string, std::string>;  // decoded
 // What an installation gathers on its way.
 struct Installer::Installation {
   std::unique_ptr<fetch::Repository> repository;
-  SourceTurns::Turn turn;               // while `repository` is asked over the network
-  std::optional<MonoTime> fetch_until;  // all of that
+  SourceTurns::Turn turn;                  // while `repository` is asked over the network
+  std::optional<MonoTime> fetch_until;     // all of that
+  std::optional<verify::PublicKeys> keys;  // that it is verified with (T14)
   std::optional<StoredRelease> stored;
-  bool fetched = false;     // from its source, not from the cluster
-  bool remembered = false;  // and not in this pass
-  bool wrong_file = false;  // its components aren't those that are asked for (T2)
+  bool may_fetch_again = false;  // where `stored` isn't verified
+  bool fetched = false;          // from its source, not from the cluster
+  bool remembered = false;       // and not in this pass
+  bool wrong_file = false;       // its components aren't those that are asked for (T2)
   api::Release release;
   Candidate candidate;  // what the rules of an installation judge: whether rendered now or by the last pass
   std::vector<kube::Manifest> manifests;

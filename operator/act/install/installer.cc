@@ -142,8 +142,9 @@ std::optional<Hold> Installer::Render(const Context& ctx, const Observation& o, 
 std::optional<Hold> Installer::Store(const Context& ctx, const Observation& o, Installation& m) {
   if (!m.fetched) return std::nullopt;
   const Context own = ctx.InOwnName();
-  // T12: what is there of that version may be of another source.
-  const bool replaces = m.forced || (o.provider.spec.fetch_config && !o.provider.spec.fetch_config->oci.empty());
+  // T12, T14: what is there of that version may be of another source, or not signed.
+  const bool replaces =
+      m.forced || m.keys || (o.provider.spec.fetch_config && !o.provider.spec.fetch_config->oci.empty());
   auto stored = replaces ? releases::ReplaceRelease(own, needs_.client, o.provider, m.release)
                          : releases::StoreRelease(own, needs_.client, o.provider, m.release);
   if (!stored.ok()) return NotAccepted(reason::kComponentsFetchError, stored.error());

@@ -1,6 +1,7 @@
 // Carries out an Install: version, release, render, checks, apply (behaviour.md I2-I14, F2).
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@
 #include "operator/report/status_writer.h"
 #include "operator/report/summarize.h"
 #include "releases/release_store.h"
+#include "releases/verified.h"
 
 namespace capi::ops {
 
@@ -71,6 +73,11 @@ class Installer {
   Done Run(const Context& ctx, Observation& o, const std::string& rollback_to);
   bool TakeLastRender(const Observation& o, Installation& m);
   // load.cc
+  std::optional<Hold> ReadKeys(const Context& ctx, const Observation& o, Installation& m);
+  static std::unique_ptr<fetch::Repository> Verified(const Observation& o, const Installation& m,
+                                                     std::unique_ptr<fetch::Repository> repository);
+  std::optional<Hold> OpenSource(const Context& ctx, const Observation& o, Installation& m);
+  std::optional<Hold> FetchAgain(const Context& ctx, const Observation& o, Installation& m, const Error& why);
   Result<SourceCredentials> CredentialsOf(const Context& ctx, const Observation& o);
   std::optional<Hold> Resolve(const Context& ctx, Observation& o, Installation& m);
   std::optional<Hold> PickVersion(const Context& ctx, Observation& o, fetch::Repository& repository,

@@ -1,4 +1,5 @@
-// Installer::Resolve and Load: which version, where its release lies, and its texts (behaviour.md I2, I3, I6, F6).
+// Installer::Resolve and Load: which version, where its release lies, and its texts, verified (behaviour.md I2, I3, I6,
+// F6, T14).
 #include <fmt/core.h>
 
 #include "api/reasons.h"
@@ -63,13 +64,12 @@ Hold VersionNotStored(const Observation& o) {
               Retry::kWaiting};
 }
 
-// T9: what is kept in the cluster needs none. Its watch wakes this provider.
-Hold NoSourceSecret(const api::ObjectRef& ref) {
-  return Hold{std::string(condition::kPreflightCheckPassed), std::string(reason::kSecretNotFound),
-              fmt::format("Secret {}/{} (spec.fetchConfig.secretRef) doesn't exist: create it, this provider then goes "
-                          "on",
-                          ref.ns, ref.name),
-              Retry::kWaiting};
+// T9: what is kept in the cluster needs none for the source. Its watch wakes this provider.
+Hold NoSecret(const api::ObjectRef& ref, std::string_view field) {
+  return Hold{
+      std::string(condition::kPreflightCheckPassed), std::string(reason::kSecretNotFound),
+      fmt::format("Secret {}/{} ({}) doesn't exist: create it, this provider then goes on", ref.ns, ref.name, field),
+      Retry::kWaiting};
 }
 
 // T13: others go on meanwhile.
@@ -94,13 +94,40 @@ Result<SourceCredentials> Installer::CredentialsOf(const Context& ctx, const Obs
   return CredentialsIn(TRY(ReadSecret(ctx.InOwnName(), needs_.client, named->ref)));
 }
 
+// T14: once for each pass.
+std::optional<Hold> Installer::ReadKeys(const Context& ctx, const Observation& o, Installation& m) {
+  const auto& fetch = o.provider.spec.fetch_config;
+  if (!fetch || !fetch->verify || m.keys) return std::nullopt;
+  const api::ObjectRef& ref = fetch->verify->secret_ref;
+  if (!o.keys_secret || !o.keys_secret->exists) return NoSecret(ref, "spec.fetchConfig.verify.secretRef");
+  auto secret = ReadSecret(ctx.InOwnName(), needs_.client, ref);
+  if (!secret.ok()) return NotAccepted(reason::kAPIServerUnavailable, secret.error());
+  auto keys = verify::PublicKeys::Read(*secret);
+  if (!keys.ok()) {
+    return NotInstalled(
+        reason::kVerificationFailed,
+        keys.error().With(fmt::format("Secret {}/{} (spec.fetchConfig.verify.secretRef)", ref.ns, ref.name)));
+  }
+  m.keys = *std::move(keys);
+  return std::nullopt;
+}
+
+// T14: nothing comes out of it that isn't verified. Needs ReadKeys.
+std::unique_ptr<fetch::Repository> Installer::Verified(const Observation& o, const Installation& m,
+                                                       std::unique_ptr<fetch::Repository> repository) {
+  if (!m.keys) return repository;
+  return releases::VerifiedRepository(std::move(repository), *m.keys, o.provider.id);
+}
+
 // spec.version, or the one that fits, and where that release lies.
 std::optional<Hold> Installer::Resolve(const Context& ctx, Observation& o, Installation& m) {
   PhaseTimer timer(*ctx.clock, m.times, Phase::kFetch);
+  if (auto hold = ReadKeys(ctx, o, m)) return hold;
   if (HasSelector(o)) {
     if (o.releases.empty()) return NothingSelected(o);
     if (o.provider.spec.version.empty()) {
-      auto repository = releases::StoredRepository(needs_.client, o.releases, "the selected ConfigMaps");
+      auto repository =
+          Verified(o, m, releases::StoredRepository(needs_.client, o.releases, "the selected ConfigMaps"));
       if (auto hold = PickVersion(ctx, o, *repository)) return hold;
     }
     const StoredRelease* stored = WantedRelease(o);
@@ -112,18 +139,27 @@ std::optional<Hold> Installer::Resolve(const Context& ctx, Observation& o, Insta
     // What a rollback brings back ran, wherever it came from.
     if (const StoredRelease* stored = WantedRelease(o, m.candidate.rollback)) {
       m.stored = *stored;
+      m.may_fetch_again = stored->fetched && !m.candidate.rollback;
       return std::nullopt;
     }
   }
-  if (o.source_secret && !o.source_secret->exists) return NoSourceSecret(o.source_secret->ref);
+  if (auto hold = OpenSource(ctx, o, m)) return hold;
+  if (!o.provider.spec.version.empty()) return std::nullopt;
+  if (auto hold = PickFetched(ctx, o, m)) return hold;
+  if (const StoredRelease* stored = WantedRelease(o); stored != nullptr && !m.forced) {
+    m.stored = *stored;
+    m.may_fetch_again = stored->fetched;
+  }
+  return std::nullopt;
+}
+
+std::optional<Hold> Installer::OpenSource(const Context& ctx, const Observation& o, Installation& m) {
+  if (o.source_secret && !o.source_secret->exists) return NoSecret(o.source_secret->ref, "spec.fetchConfig.secretRef");
   auto credentials = CredentialsOf(ctx, o);
   if (!credentials.ok()) return NotAccepted(reason::kAPIServerUnavailable, credentials.error());
   auto repository = needs_.sources.Open(o.provider, *credentials);
   if (!repository.ok()) return NotInstalled(reason::kFetchConfigValidationError, repository.error());
-  m.repository = std::move(repository).value();
-  if (!o.provider.spec.version.empty()) return std::nullopt;
-  if (auto hold = PickFetched(ctx, o, m)) return hold;
-  if (const StoredRelease* stored = WantedRelease(o); stored != nullptr && !m.forced) m.stored = *stored;
+  m.repository = Verified(o, m, std::move(repository).value());
   return std::nullopt;
 }
 
@@ -160,14 +196,31 @@ std::optional<Hold> Installer::PickVersion(const Context& ctx, Observation& o, f
 // The texts of the release: from the cluster, else from its source, and then into the cluster (I14).
 std::optional<Hold> Installer::Load(const Context& ctx, const Observation& o, Installation& m) {
   PhaseTimer timer(*ctx.clock, m.times, Phase::kFetch);
-  if (m.stored) {
-    m.turn.reset();
-    auto release = releases::ReadRelease(ctx.InOwnName(), needs_.client, *m.stored);
-    if (!release.ok()) return NotRead(reason::kComponentsFetchError, release.error());
-    m.release = std::move(release).value();
-    return std::nullopt;
+  if (!m.stored) return Fetch(ctx, o, m);
+  m.turn.reset();
+  auto release = releases::ReadRelease(ctx.InOwnName(), needs_.client, *m.stored);
+  if (!release.ok()) return NotRead(reason::kComponentsFetchError, release.error());
+  m.release = std::move(release).value();
+  if (auto hold = ReadKeys(ctx, o, m)) return hold;
+  Status verified = m.keys ? releases::Verify(*m.keys, o.provider.id, m.release) : Ok();
+  if (verified.ok()) return std::nullopt;
+  Error error = verified.error().With(fmt::format("the release in ConfigMap {}/{}", m.stored->ns, m.stored->name));
+  m.release = {};
+  if (!m.may_fetch_again) {
+    error.message += "; put its signatures there, or delete it";
+    return NotInstalled(reason::kVerificationFailed, error);
   }
-  return Fetch(ctx, o, m);
+  return FetchAgain(ctx, o, m, error);
+}
+
+// T14: what we have fetched isn't signed by the keys of today, or isn't what we have fetched any more.
+std::optional<Hold> Installer::FetchAgain(const Context& ctx, const Observation& o, Installation& m, const Error& why) {
+  ctx.log.Warn("the release in the cluster isn't verified: it is fetched again", {{"error", why.message}});
+  m.stored.reset();
+  std::optional<Hold> hold = m.repository ? std::nullopt : OpenSource(ctx, o, m);
+  if (!hold) hold = Fetch(ctx, o, m);
+  if (hold) hold->message = fmt::format("{}; fetching it again: {}", why.message, hold->message);
+  return hold;
 }
 
 std::optional<Hold> Installer::Fetch(const Context& ctx, const Observation& o, Installation& m) {
@@ -180,7 +233,8 @@ std::optional<Hold> Installer::Fetch(const Context& ctx, const Observation& o, I
     return std::nullopt;
   }
   if (auto hold = BeginFetch(ctx, o, m)) return hold;
-  auto release = fetch::GetRelease(UntilEndOfFetch(ctx, m.fetch_until), *m.repository, *version);
+  auto release = fetch::GetRelease(UntilEndOfFetch(ctx, m.fetch_until), *m.repository, *version,
+                                   /*signatures=*/m.keys.has_value());
   m.turn.reset();
   if (!release.ok()) {
     return FetchHold(fetch::OfOwnLimit(ctx, release.error()).With(m.repository->Describe()), reason::kVersionNotFound);

@@ -116,6 +116,7 @@ Result<std::unique_ptr<fetch::Repository>> Sources::Open(const api::Provider& pr
   TRY_WITH(fetch::ParseGitHubUrl(*url), where);
   fetch::GitHubOptions github = options_.github;
   if (!credentials.github_token.empty()) github.token = credentials.github_token;
+  github.signatures = fetch && fetch->verify;
   return fetch::OpenGitHub(*url, github);
 }
 

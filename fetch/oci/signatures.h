@@ -1,0 +1,20 @@
+// Signatures that cosign has put beside an artifact (behaviour.md T14).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "fetch/oci/registry.h"
+#include "verify/artifact.h"
+
+namespace capi::fetch {
+
+// T9: what came has to be what was named: kFailedPrecondition.
+Status CheckOciDigest(std::string_view digest, std::string_view body);
+
+// Those of a manifest: under tag "sha256-<hex>.sig", and Sigstore bundles among its referrers, by the registry's API or
+// under the tag that stands in for it. Not checked but for their digests, sixteen at most. Attestations and what can't
+// be read are passed over. kNotFound where there is none.
+Result<verify::SignedArtifact> ReadSignatures(const Context& ctx, OciRegistry& registry, const std::string& manifest);
+
+}  // namespace capi::fetch

@@ -1,0 +1,196 @@
+// Releases that are to be signed: which are taken, and which are refused (behaviour.md T14).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "operator/act/install/installer_testing.h"
+#include "verify/keys_testing.h"
+
+namespace capi::ops {
+namespace {
+
+namespace reason = api::reason;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// A provider whose releases are to be signed by keys of Secret "keys".
+class VerifyingTest : public InstallerTest {
+ protected:
+  // Both files signed by `by`.
+  static fetch::GitHubRelease Signed(const verify::KeyPair& by) {
+    fetch::GitHubRelease release = NewRelease(kUnfinished);
+    for (const char* file : {"metadata.yaml", kFile})
+      release.assets[std::string(file) + ".sig"] = Base64Encode(by.Sign(release.assets.at(file)));
+    return release;
+  }
+  Process& BeginWithKeys(const fetch::GitHubRelease& release, const std::map<std::string, std::string>& keys,
+                         const std::string& version = "v1.12.0") {
+    Process& process = Begin(release, version);
+    process.keys_secret = Referenced{{"keys", "aws-system"}, true, "u/1"};
+    Json data = Json::object();
+    for (const auto& [name, text] : keys) data[name] = Base64Encode(text);
+    cluster_.Has("/api/v1/namespaces/aws-system/secrets/keys", {{"metadata", {{"name", "keys"}}}, {"data", data}});
+    return process;
+  }
+  // One that lies in the cluster as the release of a provider: fetched by the operator, or put there by somebody.
+  StoredRelease InCluster(const fetch::GitHubRelease& release, bool fetched) {
+    Json data = {{"metadata", release.assets.at("metadata.yaml")}, {"components", release.assets.at(kFile)}};
+    for (const auto& [file, key] : {std::pair(std::string("metadata.yaml.sig"), "metadata.sig"),
+                                    std::pair(std::string(kFile) + ".sig", "components.sig")}) {
+      if (release.assets.contains(file)) data[key] = release.assets.at(file);
+    }
+    cluster_.Has("/api/v1/namespaces/aws-system/configmaps/a",
+                 {{"metadata",
+                   {{"name", "a"},
+                    {"namespace", "aws-system"},
+                    {"labels", {{std::string(api::kLabelReleaseVersion), "v1.12.0"}}}}},
+                  {"data", data}});
+    return {"aws-system", "a", "v1.12.0", *api::Version::Parse("v1.12.0"), "u/1", "github.com/o/r v1.12.0", fetched};
+  }
+
+  const verify::KeyPair ours_{"P-256"}, others_{"P-256"};
+  const std::map<std::string, std::string> keys_{{"cosign.pub", ours_.PublicPem()}};
+};
+
+TEST_F(VerifyingTest, OnlyWhatIsSignedIsTaken_T14) {
+  EXPECT_THAT(BeginWithKeys(Signed(ours_), keys_).Held(), HasSubstr("MissingVariables"));
+  fetch::GitHubRelease half = Signed(ours_);
+  half.assets.erase(std::string(kFile) + ".sig");
+  fetch::GitHubRelease changed = Signed(ours_);
+  changed.assets["metadata.yaml"] += "\n";
+  const struct {
+    fetch::GitHubRelease release;
+    const char* error;
+  } cases[] = {
+      {NewRelease(kUnfinished), "has no signature of metadata.yaml: none of the files metadata.yaml.sigstore.json, "},
+      {half, "has no signature of infrastructure-components.yaml"},
+      {changed, "the metadata aren't verified: metadata.sig: none of the keys (cosign.pub)"},
+      {Signed(others_), "the metadata aren't verified: metadata.sig: none of the keys (cosign.pub)"},
+  };
+  for (const auto& c : cases) {
+    Done done = BeginWithKeys(c.release, keys_).Install();
+    ASSERT_TRUE(done.hold) << c.error;
+    EXPECT_EQ(done.hold->reason, reason::kVerificationFailed);
+    EXPECT_THAT(done.hold->message, HasSubstr(c.error));
+    EXPECT_EQ(done.hold->retry, Retry::kRefused) << "T6";
+  }
+  EXPECT_THAT(cluster_.written(), Not(Contains("POST configmaps")));
+}
+
+// The metadata say which version fits: those of anybody don't.
+TEST_F(VerifyingTest, NoVersionIsChosenByWhatIsNotSigned_T14) {
+  EXPECT_THAT(BeginWithKeys(Signed(others_), keys_, "").Held(), HasSubstr("VerificationFailed: choosing a version: "));
+  EXPECT_EQ(process_->cache.Get(testing::Observed().provider.id.Key())->provider->spec.version, "");
+  EXPECT_THAT(BeginWithKeys(Signed(ours_), keys_, "").Held(), HasSubstr("MissingVariables"));
+}
+
+TEST_F(VerifyingTest, TheKeysAreThereAndAreKeys_T14) {
+  EXPECT_THAT(BeginWithKeys(Signed(ours_), {{"cosign.key", "x"}}).Held(),
+              HasSubstr("VerificationFailed: Secret aws-system/keys "
+                        "(spec.fetchConfig.verify.secretRef): it has no key *.pub"));
+  EXPECT_THAT(BeginWithKeys(Signed(ours_), {{"a.pub", ours_.PublicPem()}, {"b.pub", "x"}}).Held(),
+              HasSubstr("(spec.fetchConfig.verify.secretRef): key b.pub: it is no PEM"));
+  process_->keys_secret->exists = false;
+  EXPECT_THAT(process_->Held(),
+              HasSubstr("SecretNotFound: Secret aws-system/keys (spec.fetchConfig.verify.secretRef)"));
+  EXPECT_EQ(Downloads(), 0u);
+}
+
+// Who may write ConfigMaps gets nothing past it, and a key that is taken away doesn't count any more.
+TEST_F(VerifyingTest, WhatLiesInTheClusterIsVerifiedAtEachLoad_T14) {
+  const fetch::GitHubRelease good = Signed(ours_);
+  Process& process = BeginWithKeys(good, keys_);
+  process.releases = {InCluster(good, true)};
+  EXPECT_THAT(process.Held(), HasSubstr("MissingVariables"));
+  EXPECT_EQ(Downloads(), 0u) << "what is kept is signed";
+
+  // Somebody's own is refused, ours is fetched again: it was before there were keys, or is somebody's by now.
+  fetch::GitHubRelease changed = good;
+  changed.assets[kFile] += "# changed\n";
+  for (const fetch::GitHubRelease& kept : {NewRelease(kUnfinished), changed, Signed(others_)}) {
+    process.releases = {InCluster(kept, false)};
+    Done done = process.Install();
+    ASSERT_TRUE(done.hold);
+    EXPECT_EQ(done.hold->reason, reason::kVerificationFailed);
+    EXPECT_THAT(done.hold->message, HasSubstr("the release in ConfigMap aws-system/a: "));
+    EXPECT_THAT(done.hold->message, HasSubstr("; put its signatures there, or delete it"));
+    EXPECT_EQ(Downloads(), 0u);
+  }
+  process.releases = {InCluster(changed, true)};
+  EXPECT_THAT(process.Held(), HasSubstr("MissingVariables"));
+  EXPECT_EQ(Downloads(), 1u);
+
+  Process& without = BeginWithKeys(good, {{"next.pub", others_.PublicPem()}});
+  without.releases = {InCluster(good, true)};
+  EXPECT_THAT(without.Held(), HasSubstr("VerificationFailed: the release in ConfigMap aws-system/a: "));
+  EXPECT_THAT(without.Held(), HasSubstr("fetching it again: "));
+}
+
+// What was kept from before there were keys gives way to the same release with its signatures.
+TEST_F(VerifyingTest, WhatIsFetchedAgainIsKeptWithItsSignatures_T14) {
+  const std::string name = "infrastructure-aws-v1.12.0";
+  fetch::GitHubRelease release = NewRelease("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: n}\n");
+  for (const char* file : {"metadata.yaml", kFile})
+    release.assets[std::string(file) + ".sig"] = Base64Encode(ours_.Sign(release.assets.at(file)));
+  Process& process = BeginWithKeys(release, keys_);
+  StoredRelease kept = InCluster(NewRelease(release.assets.at(kFile)), true);
+  kept.name = name;
+  Json map = {
+      {"metadata",
+       {{"name", name},
+        {"namespace", "aws-system"},
+        {"labels", {{std::string(api::kLabelReleaseVersion), "v1.12.0"}, {std::string(api::kLabelManagedBy), "true"}}},
+        {"annotations", {{std::string(api::kLabelReleaseSource), kept.source}}}}},
+      {"data", {{"metadata", release.assets.at("metadata.yaml")}, {"components", release.assets.at(kFile)}}}};
+  cluster_.Has("/api/v1/namespaces/aws-system/configmaps/" + name, map);
+  process.releases = {kept};
+  process.Install();
+  EXPECT_THAT(cluster_.written(), Contains("PUT " + name));
+  EXPECT_EQ(Downloads(), 1u);
+}
+
+// D1: after a restart nothing is restored out of a release whose signer's key is gone.
+TEST_F(VerifyingTest, WhatIsRenderedAgainIsVerified_T14_D1) {
+  Process& process = BeginWithKeys(Signed(ours_), keys_);
+  Observation o = testing::Observed();
+  o.keys_secret = process.keys_secret;
+  o.provider.spec.fetch_config.emplace().verify = api::VerifySpec{"cosign", process.keys_secret->ref};
+  for (const auto& [signer, words] :
+       {std::pair(&others_, "none of the keys (cosign.pub)"), std::pair(&ours_, "MISSING")}) {
+    o.releases = {InCluster(Signed(*signer), true)};
+    o.provider.status.applied = InputsDigest(o, *o.releases.front().version, o.releases.front().stamp);
+    PhaseTimes times;
+    auto held = process.installer.RenderAgain(process.ctx, o, times);
+    ASSERT_TRUE(held);
+    EXPECT_THAT(held->message, HasSubstr(words));
+  }
+  EXPECT_EQ(Downloads(), 0u);
+}
+
+// Of ConfigMaps that a selector finds, too, the metadata say which version fits.
+TEST_F(VerifyingTest, NoVersionIsChosenByAConfigMapThatIsNotSigned_T14) {
+  Process& process = BeginWithKeys(Signed(ours_), keys_, "");
+  process.selector = {{"matchLabels", {{"a", "b"}}}};
+  process.releases = {InCluster(Signed(others_), false)};
+  EXPECT_THAT(process.Held(), HasSubstr("VerificationFailed: choosing a version: "));
+  EXPECT_EQ(process.cache.Get(testing::Observed().provider.id.Key())->provider->spec.version, "");
+  process.releases = {InCluster(Signed(ours_), false)};
+  EXPECT_THAT(process.Held(), HasSubstr("MissingVariables"));
+  EXPECT_EQ(process.cache.Get(testing::Observed().provider.id.Key())->provider->spec.version, "v1.12.0");
+  EXPECT_EQ(Downloads(), 0u);
+}
+
+// What ran before there were keys, or is somebody's by now, isn't gone back to.
+TEST_F(VerifyingTest, ARollbackIsVerified_T14_U5) {
+  Process& process = BeginWithKeys(Signed(ours_), keys_);
+  process.rollback_to = "v1.12.0";
+  process.masks.Put(testing::Observed().provider.id.Key(), SecretValues());  // all of them are known, so it is told why
+  process.releases = {InCluster(NewRelease(kUnfinished), true)};
+  EXPECT_THAT(process.Held(), HasSubstr("v1.12.0 can't be installed: the release in ConfigMap aws-system/a: "));
+  process.releases = {InCluster(Signed(ours_), true)};
+  EXPECT_THAT(process.Held(), HasSubstr("value for variables [MISSING]"));
+  EXPECT_EQ(Downloads(), 0u);
+}
+
+}  // namespace
+}  // namespace capi::ops

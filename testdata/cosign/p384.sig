@@ -1,0 +1,1 @@
+MGUCMC8WHmQgAz0cSGtsahuR14GDa2lu8TyxbQoLhKJPUG3ocw+Mu+lreexE8kk9OmsjpwIxANwisSeXP3GDoBctnyJbnuZeK2kROaiRscGIUHML8AVn+6jt/mWXAatHAyHuhtB41Q==

@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""What the real cosign signs now is what the operator verifies (behaviour.md T14): verify_test on it, and a provider whose releases lie, signed, in a
+registry."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+TOOLS = os.path.dirname(os.path.realpath(__file__))
+sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", "testing.d")]
+
+import unittest  # noqa: E402
+
+import built  # noqa: E402
+import cosign  # noqa: E402
+import oci_e2e_test as oci  # noqa: E402
+import oci_registry  # noqa: E402
+import process  # noqa: E402
+from provider_rights import CORE  # noqa: E402
+
+REPOSITORY = "providers/signed"
+
+
+class Cosign(unittest.TestCase):
+    # T14: keys, files, bundles, certificates and artifacts, made now.
+    def test_what_it_signs_is_verified(self):
+        with tempfile.TemporaryDirectory(prefix="cosign-") as logs, tempfile.TemporaryDirectory(prefix="cosign-") as made:
+            processes = process.Processes(logs)
+            try:
+                cosign.make(made, processes)
+            finally:
+                processes.stop()
+            environment = dict(os.environ, CAPI_COSIGN_FIXTURES=made)
+            command = [os.path.join(os.path.dirname(built.find("capi-operator")), "verify_test"), "--gtest_filter=RealCosign.*"]
+            done = subprocess.run(command, cwd=cosign.ROOT, env=environment, capture_output=True, text=True, check=False, timeout=120)
+            self.assertEqual(done.returncode, 0, done.stdout[-4000:])
+            self.assertIn("[  PASSED  ] 4 tests", done.stdout)
+
+    # T14: an artifact with and without a signature, one that others have put in the place of what was kept, and a key that goes.
+    def test_a_provider_whose_releases_are_signed(self):
+        with tempfile.TemporaryDirectory(prefix="cosign-") as folder:
+            world = oci.World()
+            signer, other = cosign.Signer(folder, "p256", "cosign"), cosign.Signer(folder, "p384", "next")
+            signed = world.registry.push(REPOSITORY, "v1.10.4", oci.files_of("core", "v1.10.4"))
+            signer.sign_artifact(world.registry, f"{REPOSITORY}@{signed}", as_it_was=True)
+            signed = world.registry.push(REPOSITORY, "v1.11.0", oci.files_of("core", "v1.11.0"))
+            signer.sign_artifact(world.registry, f"{REPOSITORY}@{signed}", as_it_was=False)
+            world.registry.push(REPOSITORY, "v1.12.0", oci.files_of("core", "v1.12.0"))
+            world.start_operator(f"--allowed-sources={world.registry.address}", "--require-verified")
+            world.write_credentials(CORE, oci_registry.PASSWORD)
+            source = world.source(REPOSITORY)
+            world.declare(CORE, version="v1.12.0", fetchConfig=source)
+            world.await_words(CORE, "VerificationRequired", "spec.fetchConfig.verify: Required value")
+
+            source["verify"] = {"provider": "cosign", "secretRef": {"name": "keys"}}
+            world.declare(CORE, version="v1.12.0", fetchConfig=source)
+            world.await_words(CORE, "SecretNotFound", "spec.fetchConfig.verify.secretRef")
+            self.write_keys(world, {"cosign.key": "x"})
+            world.await_words(CORE, "VerificationFailed", "it has no key *.pub")
+            self.write_keys(world, {"cosign.pub": signer.public.decode()})
+            world.await_words(CORE, "VerificationFailed", "the artifact isn't signed: there is no tag sha256-")
+            self.assertEqual(self.kept(world), [])
+            for version in ("v1.10.4", "v1.11.0"):
+                world.declare(CORE, version=version, fetchConfig=source)
+                world.await_ready(CORE, version)
+            self.assertTrue(all("artifact.json" in one["data"] for one in self.kept(world)))
+
+            # What somebody changes of a kept release is never applied: it is fetched again.
+            (kept,) = [one for one in self.kept(world) if one["metadata"]["name"].endswith("v1.11.0")]
+            changed = kept["data"]["components"].replace("kind: Deployment", "kind: Deployment  # changed", 1)
+            world.must("patch", "configmap", kept["metadata"]["name"], "-n", CORE["ns"], "--type=merge", "-p", json.dumps({"data": {"components": changed}}))
+            world.until("the signed release is back", lambda: "# changed" not in json.dumps(self.kept(world)))
+            world.await_ready(CORE, "v1.11.0")
+
+            # A key that is taken away counts no more.
+            self.write_keys(world, {"next.pub": other.public.decode()})
+            world.await_words(CORE, "VerificationFailed", "none of the keys (next.pub) has made it")
+            other.sign_artifact(world.registry, f"{REPOSITORY}@{signed}", as_it_was=True)
+            world.kill_operator()
+            world.start_operator(f"--allowed-sources={world.registry.address}", "--require-verified")
+            world.await_ready(CORE, "v1.11.0")
+
+    @staticmethod
+    def write_keys(world, keys):
+        item = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "keys", "namespace": CORE["ns"]}, "stringData": keys}
+        world.kubectl("delete", "secret", "keys", "-n", CORE["ns"])
+        world.must("create", "-f", "-", given=json.dumps(item))
+
+    @staticmethod
+    def kept(world):
+        return world.get("configmaps", "-n", CORE["ns"], "-l", "provider.cluster.x-k8s.io/type=core")["items"]
+
+
+if __name__ == "__main__":
+    unittest.main()

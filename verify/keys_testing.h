@@ -1,0 +1,26 @@
+// Keys and signatures made by OpenSSL, for tests.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+struct evp_pkey_st;
+
+namespace capi::verify {
+
+// A pair of keys. A value.
+class KeyPair {
+ public:
+  // "P-256", "P-384", "P-521", "secp256k1", "Ed25519", or "RSA" and a number of bits.
+  explicit KeyPair(const std::string& kind);
+  std::string PublicPem() const;
+  std::string PrivatePem() const;
+  // Bytes, not base64. `algorithm` isn't for Ed25519.
+  std::string Sign(std::string_view message, const char* algorithm = "SHA256") const;
+
+ private:
+  std::shared_ptr<evp_pkey_st> key_;
+};
+
+}  // namespace capi::verify
