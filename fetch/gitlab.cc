@@ -226,8 +226,9 @@ class GitLabRepository : public Repository {
 
 std::string HintOf(const GitLabOptions& options, const std::string& host) {
   if (options.token.empty()) {
-    return " (a private project needs a token: the key gitlab-access-token of the Secret that spec.configSecret names, "
-           "or GITLAB_ACCESS_TOKEN)";
+    return " (a private project needs a token: GITLAB_ACCESS_TOKEN for a host that the configuration file names as a "
+           "source, or, for spec.fetchConfig.url, the key gitlab-access-token of the Secret that spec.configSecret "
+           "names)";
   }
   return fmt::format(
       " (GITLAB_ACCESS_TOKEN isn't sent to {}: it goes to hosts that the configuration file names as sources; the key "

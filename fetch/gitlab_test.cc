@@ -132,8 +132,9 @@ TEST(GitLab, SaysWhichTokenIsWanted) {
   };
   const Case cases[] = {
       {"none", "", "", Code::kNotFound,
-       "404 Project Not Found (a private project needs a token: the key "
-       "gitlab-access-token of the Secret that spec.configSecret names, or GITLAB_ACCESS_TOKEN)"},
+       "404 Project Not Found (a private project needs a token: GITLAB_ACCESS_TOKEN for a host that the configuration "
+       "file names as a source, or, for spec.fetchConfig.url, the key gitlab-access-token of the Secret that "
+       "spec.configSecret names)"},
       {"one that stays here", "own", "", Code::kNotFound, "(GITLAB_ACCESS_TOKEN isn't sent to 127.0.0.1:"},
       {"a wrong one", "", "wrong", Code::kUnauthenticated, "GitLab refused the token: HTTP 401: 401 Unauthorized"},
   };

@@ -149,8 +149,10 @@ void AddReleases(CLI::App& app, Options& o) {
   app.add_option(
          "--allowed-sources", o.allowed_sources,
          "hosts that spec.fetchConfig.oci, and spec.fetchConfig.url beside GitHub, may name; with a port where it "
-         "isn't the scheme's own, and *.example.com for all below it [gitlab.com, and no registry]")
-      ->delimiter(',');
+         "isn't the scheme's own, and *.example.com for all below it; a list replaces the default [gitlab.com, and no "
+         "registry]")
+      ->delimiter(',')
+      ->allow_extra_args(false);  // or brackets around all of it would be those of a list, and not an IPv6 address's
   app.add_flag("--adopt-inventory", o.adopt_inventory,
                "create Provider objects for the providers that clusterctl installed, and take these over");
   app.add_flag(

@@ -32,6 +32,10 @@ TEST(ParseOptions, AllowedSources_T2) {
   auto parsed = Parse({"--allowed-sources=Registry.Example.com:5000,*.example.org", "--allowed-sources=[::1]:5000"});
   ASSERT_TRUE(parsed.options) << parsed.exit.text;
   EXPECT_THAT(parsed.options->allowed_sources, ElementsAre("registry.example.com:5000", "*.example.org", "[::1]:5000"));
+  parsed = Parse({"--allowed-sources=[::1]", "--allowed-sources=[fd00::1],[fd00::2]", "--allowed-sources", "a,[::2]"});
+  ASSERT_TRUE(parsed.options) << parsed.exit.text;
+  EXPECT_THAT(parsed.options->allowed_sources, ElementsAre("[::1]", "[fd00::1]", "[fd00::2]", "a", "[::2]"));
+  EXPECT_FALSE(Parse({"--allowed-sources", "a", "b"}).options) << "a list has commas";
   for (const char* wrong : {"https://a", "a/b", "a@b", "*", "a.*", "*.*.a", "a:b", "a b", "*.127.0.0.1", "a:99999"}) {
     auto refused = Parse({"--allowed-sources", wrong});
     EXPECT_FALSE(refused.options) << wrong;

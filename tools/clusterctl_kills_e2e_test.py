@@ -88,11 +88,12 @@ class Break(cutting_proxy.Cut):
     def is_now(self, method, path):
         return is_write(method, path) and super().is_now(method, path)
 
-    def takes_back(self, method, path, status):
+    def takes_back(self, method, path, status, is_the_one):
         refused = is_write(method, path) and (status >= 500 or status == 429 or (status == 404 and method != "DELETE"))
         if refused:
             with self.lock:
                 self.count -= 1
+                self.reached = self.reached and not is_the_one  # others may have been counted meanwhile
         return refused
 
     def end(self):

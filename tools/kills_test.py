@@ -218,6 +218,15 @@ class Breaks(unittest.TestCase):
                 self.assertEqual(len(self.send(requests, cut)), asked)
                 self.assertTrue(cut.happened)
 
+    def test_a_write_that_was_refused_while_others_were_under_way_is_not_the_one(self):
+        """clusterctl sends four at a time: the count had passed the one by then, and no cut came."""
+        cut = kills.Break(2)
+        self.assertEqual([cut.is_now("PATCH", "/a") for _ in range(3)], [False, True, False])
+        self.assertTrue(cut.takes_back("PATCH", "/a", 500, True))
+        self.assertEqual([cut.is_now("PATCH", "/a") for _ in range(2)], [True, False])
+        self.assertTrue(cut.takes_back("PATCH", "/a", 500, False))
+        self.assertFalse(cut.is_now("PATCH", "/a"))
+
     def test_a_seed_and_a_write_say_what_happens_there(self):
         """The same write of the same seed was killed at in one run, and interrupted at in another with a write more."""
         words = lambda step, writes: [str(cut) for run in kills.breaks(step, writes) for cut in run]  # noqa: E731

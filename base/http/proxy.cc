@@ -109,7 +109,8 @@ bool IsInwardAddress(std::string_view text) {
                                             "fe80::/10"};
   std::string host(text.substr(0, text.find('%')));  // without the link that it is of
   if (host.ends_with('.')) host.pop_back();
-  if (IsLoopbackHost(host)) return true;
+  // Resolvers take a name below localhost for this machine, too (RFC 6761).
+  if (IsLoopbackHost(host) || host.ends_with(".localhost")) return true;
   auto address = ParseAnyAddress(host);
   // Behind a NAT64 that is how any IPv4 address is reached: the one in it counts.
   if (address && InNetwork(*address, "64:ff9b::/96")) {

@@ -221,7 +221,9 @@ TEST(IsInwardAddress, IsOfThisMachineItsLinkOrAPrivateNetwork_T11) {
                              "127.0.0.1.",
                              "127.1.",
                              "localhost",
-                             "localhost."})
+                             "localhost.",
+                             "a.localhost",
+                             "a.b.localhost."})
     EXPECT_TRUE(IsInwardAddress(inward)) << inward;
   for (const char* outward : {"1.1.1.1",
                               "100.63.0.1",

@@ -32,7 +32,7 @@ Result<bool> IsInstalledHere(const Context& ctx, kube::Client& client) {
 }
 
 // clusterctl's label stays where another tool takes its objects over, and its own version beside the label of a newer
-// one. "" where none has.
+// one. That is left alone where it is newer than `desired`, too: there is nothing to upgrade. "" where none has.
 std::string TakenOverBy(const std::vector<kube::Object>& installed, const std::string& desired) {
   auto wanted = api::Version::ParseTolerant(desired);
   for (const kube::Object& object : installed) {

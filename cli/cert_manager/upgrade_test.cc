@@ -21,6 +21,11 @@ Answer Crd(const std::string& labels) {
 const std::string kLabel = R"("clusterctl.cluster.x-k8s.io/core":"cert-manager")";
 Config ConfigOf(const std::string& yaml) { return Config::Parse({"clusterctl.yaml", yaml}, From({})).value(); }
 
+const char* const kApps =
+    R"({"kind":"APIGroupDiscoveryList","items":[{"metadata":{"name":"apps"},"versions":[{"version":"v1","resources":[)"
+    R"({"resource":"deployments","responseKind":{"kind":"Deployment"},"scope":"Namespaced",)"
+    R"("verbs":["delete","list"]}]}]}]})";
+
 const Answer kForbidden = {403, R"({"kind":"Status","reason":"Forbidden","message":"no right"})"};
 
 // L12: nothing is asked of a source, and nothing said, where it isn't clusterctl's.
@@ -62,6 +67,46 @@ TEST(FindCertManager, IsForWhatClusterctlInstalledAlone) {
   auto external =
       FindCertManager(Context{}, ConfigOf("cert-manager: {externallyProvisioned: true}"), forbids.client(), notes);
   EXPECT_TRUE(external.ok() && !*external) << "somebody else upgrades it";
+}
+
+// L13: clusterctl's label stays on what others took over.
+TEST(FindCertManager, LeavesAloneWhatOthersTookOver) {
+  const Config config =
+      ConfigOf("cert-manager: {url: /nowhere/cert-manager/v1.20.0/cert-manager.yaml, version: v1.20.0}");
+  struct Case {
+    std::string runs, noted, helm, why;
+  };
+  const Case cases[] = {
+      {"v1.19.0", "v1.19.0", "", ""},
+      {"", "", "", ""},
+      {"v1.19.5", "v1.19.0", "", ""},  // newer than noted, and yet older than what is wanted
+      {"v1.20.0", "v1.19.0", "", ""},
+      {"v1.21.0", "v1.21.0", "", ""},  // clusterctl's own, of another configuration
+      {"v1.21.0", "v1.19.0", "", "v1.21.0 runs, which is newer than the v1.20.0 of the configuration"},
+      {"v1.21.0", "", "", "v1.21.0 runs, which is newer than the v1.20.0 of the configuration"},
+      {"v1.19.0", "v1.19.0", "certs", "it is Helm's release certs"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.runs + "|" + c.noted + "|" + c.helm);
+    Json metadata = {{"name", "cert-manager"}, {"namespace", "cert-manager"}};
+    if (!c.runs.empty()) metadata["labels"]["app.kubernetes.io/version"] = c.runs;
+    if (!c.noted.empty()) metadata["annotations"][std::string(kCertManagerVersionAnnotation)] = c.noted;
+    if (!c.helm.empty()) metadata["annotations"]["meta.helm.sh/release-name"] = c.helm;
+    const Json one = {{"apiVersion", "apps/v1"}, {"kind", "Deployment"}, {"metadata", metadata}};
+    const Json list = {{"kind", "List"}, {"metadata", Json::object()}, {"items", Json::array({one})}};
+    FakeApi server({{kCrd, {Crd(kLabel)}},
+                    {"/customresourcedefinitions?", {{200, R"({"kind":"List","metadata":{},"items":[]})"}}},
+                    {"GET /api ", {{200, R"({"kind":"APIGroupDiscoveryList","items":[]})"}}},
+                    {"GET /apis ", {{200, kApps}}},
+                    {"/deployments?", {{200, ToJsonText(list)}}}});
+    std::ostringstream err;
+    Notes notes(err);
+    auto got = FindCertManager(Context{}, config, server.client(), notes);
+    ASSERT_TRUE(got.ok()) << got.error().message;
+    EXPECT_EQ(got->has_value(), c.why.empty());
+    const std::string stays = "Warning: cert-manager stays as it is, though clusterctl installed it once: ";
+    EXPECT_EQ(err.str(), c.why.empty() ? "" : stays + c.why + "\n");
+  }
 }
 
 TEST(CertManagerUpgrade, IsToldInClusterctlsWords) {

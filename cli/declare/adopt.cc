@@ -187,7 +187,8 @@ class Adopting {
     const auto maps =
         TRY(client_.List(ctx_, kube::Builtin("ConfigMap"), id.ns, {.label_selector = selector, .metadata_only = true}));
     for (const kube::Object& map : maps.items) {
-      TRY(OwnRelease(ctx_, client_, map, owner));
+      Status owned = OwnRelease(ctx_, client_, map, owner);
+      if (!owned.ok() && owned.code() != Code::kNotFound) return owned;  // one that went meanwhile needs no owner
     }
     return Ok();
   }

@@ -239,6 +239,19 @@ TEST_F(AdoptFromAFolder, AllOfThemGetWhatAnInterruptedAdoptionLeft) {
   }
 }
 
+// L21: what goes with an owner needs none once it is gone.
+TEST_F(AdoptFromAFolder, AConfigMapThatGoesMeanwhileIsNoError) {
+  cluster_.Add(kMine);
+  map_["metadata"]["managedFields"] = Json::array({{{"manager", "clusterctl"}, {"operation", "Update"}}});
+  cluster_.Put(path_, map_);
+  cluster_.before_write = [&](UpgradeCluster& cluster, const std::string& what) {
+    if (what == "PATCH " + path_) cluster.Remove(path_);
+  };
+  Outcome got = Adopt();
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_THAT(cluster_.writes(), testing::Contains("PATCH " + path_));
+}
+
 // L21: what can't be given an owner keeps nobody from being adopted.
 TEST_F(AdoptFromAFolder, AConfigMapThatCantBeWrittenIsToldBehindTheAdoption) {
   Json left = map_;

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "base/strings.h"
 #include "cli/frame/management_cluster.h"
 #include "cli/frame/overrides.h"
 #include "cli/frame/provider_release.h"
@@ -22,14 +21,12 @@ Result<api::Release> Selected(const ReleaseSources& sources, const Json& selecto
   });
 }
 
-Error WithVersions(const Context& ctx, fetch::Repository& repository, Error error) {
-  if (error.code != Code::kNotFound) return error;
-  auto versions = repository.Versions(ctx);
-  if (!versions.ok() || versions->empty()) return error;
-  std::vector<std::string> names;
-  for (auto version = versions->rbegin(); version != versions->rend(); ++version) names.push_back(version->ToString());
-  error.message += fmt::format(" (versions there: {})", JoinNames(names, 10));
-  return error;
+// GitLab doesn't tell a private project from none: without its list nobody knows whether the version is there.
+Error NotThere(const Context& ctx, fetch::Repository& repository, std::string_view url, Error error) {
+  auto kind = fetch::KindOfUrl(url);
+  const bool hides = kind.ok() && *kind == fetch::UrlKind::kGitLab && error.code == Code::kNotFound;
+  if (hides && !repository.Versions(ctx).ok()) error.code = Code::kUnauthenticated;
+  return WithVersions(ctx, repository, std::move(error));
 }
 
 // A repository may be named by its page of releases alone, as the operator takes it.
@@ -53,13 +50,14 @@ Result<api::Release> Fetched(const Context& ctx, const ReleaseSources& sources, 
   if (!sources.github_token.empty()) options.github.token = sources.github_token;
   if (own_url) options.gitlab.url_token = sources.gitlab_token;
   auto plain = TRY(fetch::OpenUrl(url, label, options));
-  api::Version version = TRY(provider.spec.version.empty() ? DefaultVersion(ctx, *plain, url, label)
-                                                           : ParseVersion(provider.spec.version));
+  auto version =
+      provider.spec.version.empty() ? DefaultVersion(ctx, *plain, url, label) : ParseVersion(provider.spec.version);
+  if (!version.ok()) return NotThere(ctx, *plain, url, version.error());
   // The folder of overrides is for what the configuration names, as with `generate provider`.
   auto repository =
       own_url ? std::move(plain) : WithOverrides(std::move(plain), TRY(sources.config.OverridesFolder()), label, notes);
-  auto release = fetch::GetRelease(ctx, *repository, version);
-  if (!release.ok()) return WithVersions(ctx, *repository, release.error());
+  auto release = fetch::GetRelease(ctx, *repository, *version);
+  if (!release.ok()) return NotThere(ctx, *repository, url, release.error());
   return release;
 }
 

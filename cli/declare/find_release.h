@@ -28,7 +28,7 @@ std::optional<api::FieldError> RefusedSource(const api::Provider& provider);
 
 // By fetchConfig.selector, fetchConfig.url, fetchConfig.oci, or the configuration (with its folder of overrides).
 // kNotFound: the version isn't there. kFailedPrecondition: not looked for, being offline. kInvalidArgument: a source or
-// a digest that the operator refuses. Anything else: it can't be read.
+// a digest that the operator refuses. Anything else: it can't be read, or a project on GitLab may be a private one.
 Result<api::Release> FindRelease(const Context& ctx, const ReleaseSources& sources, const api::Provider& provider,
                                  Notes& notes);
 

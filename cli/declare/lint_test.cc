@@ -7,6 +7,7 @@
 #include "cli/declare/findings.h"
 #include "cli/declare/manifest_files.h"
 #include "cli/testing.h"
+#include "fetch/gitlab_testing.h"
 #include "fetch/oci/oci_testing.h"
 
 namespace capi::cli {
@@ -282,6 +283,28 @@ TEST_F(LintTest, AReleaseInARegistryIsLookedAt) {
     EXPECT_THAT(outcome.out, HasSubstr(c.found));
     if (c.found.empty()) EXPECT_EQ(outcome.out, "");
   }
+}
+
+// L19: of GitLab a project without a list may be a private one.
+TEST_F(LintTest, APrivateProjectIsNoMissingVersion) {
+  const std::string components = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: own-system}\n";
+  fetch::GitLabStandIn gitlab(
+      {{.version = "v1.0.0",
+        .files = {{"metadata.yaml", std::string(kMetadata)}, {"core-components.yaml", components}}}});
+  setenv("SSL_CERT_FILE", gitlab.ca_file().c_str(), 1);
+  const std::string url = "url: '" + gitlab.url() + "'";
+  EXPECT_EQ(Text(Own("v1.0.0", url)).out, "");
+  Outcome absent = Text(Own("v9.9.9", url));
+  EXPECT_EQ(absent.code, 1);
+  EXPECT_THAT(absent.out, HasSubstr("(versions there: v1.0.0) [version-not-found]\n"));
+  gitlab.MakePrivate("glpat-secret");
+  for (const char* version : {"v1.0.0", "v9.9.9", "''"}) {
+    Outcome hidden = Text(Own(version, url));
+    EXPECT_EQ(hidden.code, 0) << version;
+    EXPECT_THAT(hidden.out, AllOf(HasSubstr(": warning: "), HasSubstr("(a private project needs a token: "),
+                                  HasSubstr(" [not-checked]\n"), Not(HasSubstr("version-not-found"))));
+  }
+  unsetenv("SSL_CERT_FILE");
 }
 
 TEST_F(LintTest, AFolderIsReadWithAllBelowIt) {

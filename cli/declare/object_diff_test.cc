@@ -313,6 +313,33 @@ TEST_F(DiffOfInstalled, TheInstalledReleaseIsThatInTheClusterWhateverItsSourceIs
   for (const char* value : {"sesame", "poppy"}) EXPECT_THAT(got.out + got.err, Not(HasSubstr(value)));
 }
 
+// L18: a change of the same version that hangs has replaced the text of which the objects are.
+TEST_F(DiffOfInstalled, AnotherTextOfTheInstalledVersionIsNotTheInstalledRelease) {
+  auto digest = [&] {
+    api::Release release;
+    release.components = *ReadFile(cluster_.folder / "r/infrastructure-docker/v1.0.0/c.yaml");
+    return release.Digest();
+  };
+  const std::string was = digest(), whole = std::string(kRelease) + std::string(kPruned);
+  Release("v1.0.0", std::string(kRelease));
+  PutRelease("v1.0.0", "");
+  cluster_.Change(UpgradeCluster::PathOf(kDocker), [&](Json& provider) {
+    provider["status"]["history"] = Json::array(
+        {{{"version", "v1.0.0"}, {"digest", digest()}, {"time", "2026-01-02T00:00:00Z"}, {"outcome", "Applying"}},
+         {{"version", "v1.0.0"}, {"digest", was}, {"time", "2026-01-01T00:00:00Z"}, {"outcome", "Succeeded"}}});
+  });
+  Outcome got = Run({"diff", "docker:v1.1.0"});
+  EXPECT_EQ(got.code, 2);
+  EXPECT_EQ(got.out, "");
+  EXPECT_THAT(got.err, HasSubstr("release v1.0.0 says where secrets are in what is installed"));
+  EXPECT_THAT(got.err, HasSubstr("has another text by now than what was applied (status.history: " + was + ")"));
+  Release("v1.0.0", whole);  // its source has it still
+  got = Run({"diff", "docker:v1.1.0"});
+  EXPECT_EQ(got.code, 1) << got.err;
+  EXPECT_THAT(got.out, HasSubstr("LIVE/v1.ConfigMap.docker-system.gone"));
+  for (const char* value : {"sesame", "poppy"}) EXPECT_THAT(got.out + got.err, Not(HasSubstr(value)));
+}
+
 // L18: what the operator would fetch again (I14) mustn't keep anybody from seeing a difference.
 TEST_F(DiffOfInstalled, ADamagedReleaseInTheClusterIsThatOfItsSource) {
   PutRelease("v1.0.0", "");

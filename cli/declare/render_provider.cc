@@ -11,7 +11,7 @@
 #include "cli/declare/recovery.h"
 #include "cli/frame/lookup.h"
 #include "cli/frame/provider_objects.h"
-#include "cli/frame/provider_release.h"
+#include "cli/frame/source_secret.h"
 #include "releases/release_store.h"
 #include "templating/render.h"
 #include "templating/workload_template.h"
@@ -54,14 +54,18 @@ Result<api::Release> ReadReleaseOf(const Context& ctx, kube::Client& client, con
   ReleaseSources sources{config};
   if (auto token = secret.find("github-token"); token != secret.end()) sources.github_token = token->second;
   if (auto token = secret.find(kGitLabToken); token != secret.end()) sources.gitlab_token = token->second;
+  RegistrySecret registry;
   if (provider.spec.fetch_config && !provider.spec.fetch_config->oci.empty())
-    sources.oci = TRY(OciCredentialsOf(ctx, client, provider));
+    registry = TRY(OciCredentialsOf(ctx, client, provider));
+  sources.oci = registry.credentials;
   kube::ObjectList maps;
   if (provider.spec.fetch_config && provider.spec.fetch_config->selector) {
     maps = TRY(client.List(ctx, kube::Builtin("ConfigMap"), provider.id.ns));
     for (const kube::Object& map : maps.items) sources.maps.push_back(&map);
   }
-  return FindRelease(ctx, sources, provider, notes);
+  auto release = FindRelease(ctx, sources, provider, notes);
+  if (!release.ok()) return WithUnread(release.error(), registry.unread);
+  return release;
 }
 
 Error RenderFailed(const api::Provider& provider, const api::Release& release, const templating::RenderError& error) {
@@ -75,11 +79,27 @@ Error RenderFailed(const api::Provider& provider, const api::Release& release, c
           {}};
 }
 
-// The installed one, and one whose installation has begun.
-std::set<std::string> LiveVersions(const api::ProviderStatus& status) {
-  std::set<std::string> out;
-  if (!status.installed_version.empty()) out.insert(status.installed_version);
-  if (!status.history.empty()) out.insert(status.history.front().version);
+// A release of which objects may be live. A value.
+struct LiveRelease {
+  std::string version;
+  std::string digest;  // of its components; "" where nobody has noted it
+  auto operator<=>(const LiveRelease&) const = default;
+};
+
+// The installed one, and one whose installation has begun. A version may have had another text: what came up last, and
+// what was tried since.
+std::set<LiveRelease> LiveReleases(const api::ProviderStatus& status) {
+  std::set<LiveRelease> out;
+  const std::string& installed = status.installed_version;
+  bool noted = installed.empty();
+  for (const api::HistoryEntry& entry : status.history) {
+    const bool is_installed = api::SameVersion(entry.version, installed);
+    if (is_installed || api::SameVersion(entry.version, status.history.front().version))
+      out.insert({entry.version, entry.digest});
+    noted = noted || is_installed;
+    if (entry.outcome.empty() || entry.outcome == api::outcome::kSucceeded) break;
+  }
+  if (!noted) out.insert({installed, ""});
   return out;
 }
 
@@ -103,21 +123,21 @@ class LiveValues {
   // `wanted` is the release of `provider`, which may be another one than is installed.
   Status Mask(const api::Provider& provider, const api::Release& wanted, MaskedValues& masked) {
     api::Provider live = TRY(Live(provider));
-    if (LiveVersions(live.status).empty()) {  // clusterctl installed it: what is declared says nothing of that
+    if (LiveReleases(live.status).empty()) {  // clusterctl installed it: what is declared says nothing of that
       live.spec.fetch_config.reset();
       live.spec.additional_manifests.reset();
     }
     const bool same_source = SameSource(live.spec.fetch_config, provider.spec.fetch_config);
     if (live.spec.fetch_config) live.spec.fetch_config->digest.clear();  // of the version that is declared
-    const std::set<std::string> versions = TRY(Installed(live));
-    if (versions.empty()) TRY(Read(provider, wanted));
-    for (const std::string& version : versions) {
-      live.spec.version = version;
-      const bool same = same_source && api::SameVersion(version, wanted.version.ToString());
-      auto release = InstalledRelease(live, same_source, same ? &wanted : nullptr);
+    const std::set<LiveRelease> installed = TRY(Installed(live));
+    if (installed.empty()) TRY(Read(provider, wanted));
+    for (const LiveRelease& one : installed) {
+      live.spec.version = one.version;
+      const bool same = same_source && api::SameVersion(one.version, wanted.version.ToString());
+      auto release = InstalledRelease(live, one.digest, same_source, same ? &wanted : nullptr);
       if (!release.ok()) {
         return release.error().With(fmt::format(
-            "release {} says where secrets are in what is installed, and without it they would be shown", version));
+            "release {} says where secrets are in what is installed, and without it they would be shown", one.version));
       }
       TRY(Read(live, *release));
     }
@@ -137,31 +157,38 @@ class LiveValues {
     return api::ParseProvider(*object);
   }
 
-  // The versions of which objects may be live; none where nothing is installed yet.
-  Result<std::set<std::string>> Installed(const api::Provider& live) {
-    std::set<std::string> out = LiveVersions(live.status);
+  // None where nothing is installed yet.
+  Result<std::set<LiveRelease>> Installed(const api::Provider& live) {
+    std::set<LiveRelease> out = LiveReleases(live.status);
     if (!out.empty()) return out;
     const api::ProviderId& id = live.id;
     for (const InstalledProvider& one : TRY(cluster_.Providers(ctx_))) {
-      if (one.type == id.type && one.name == id.name && one.ns == id.ns) out.insert(one.version);
+      if (one.type == id.type && one.name == id.name && one.ns == id.ns) out.insert({one.version, ""});
     }
     return out;
   }
 
-  // As it lies in the cluster (I14), wherever it came from (T12 says what is to run), else, or where that is damaged,
-  // that of its source, which is `same` where it was read already. T10: another source gets no token.
-  Result<api::Release> InstalledRelease(const api::Provider& live, bool same_source, const api::Release* same) {
+  // As it lies in the cluster (I14), wherever it came from (T12 says what is to run), else, or where that is damaged or
+  // has another text by now, that of its source, which is `same` where it was read already. T10: another source gets no
+  // token.
+  Result<api::Release> InstalledRelease(const api::Provider& live, const std::string& digest, bool same_source,
+                                        const api::Release* same) {
+    auto is_it = [&](const api::Release& release) { return digest.empty() || digest == release.Digest(); };
     const api::Version version = TRY(api::Version::Parse(live.spec.version));
     api::Provider of_any_source = live;
     if (of_any_source.spec.fetch_config) of_any_source.spec.fetch_config->oci.clear();
     auto stored = releases::FindStored(ctx_, client_, of_any_source, version);
     const bool damaged = !stored.ok() && (stored.code() == Code::kInvalidArgument || stored.code() == Code::kNotFound);
     if (!stored.ok() && !damaged) return stored.error();
-    if (stored.ok() && *stored) return std::move((*stored)->release);
-    if (same != nullptr) return *same;
+    if (stored.ok() && *stored && is_it((*stored)->release)) return std::move((*stored)->release);
     Secret secret = secret_;
     if (!same_source) secret.erase(kGitLabToken);
-    return ReadReleaseOf(ctx_, client_, config_, live, secret, notes_);
+    api::Release release = same != nullptr ? *same : TRY(ReadReleaseOf(ctx_, client_, config_, live, secret, notes_));
+    if (is_it(release)) return release;
+    return Error{
+        Code::kFailedPrecondition,
+        fmt::format("{} has another text by now than what was applied (status.history: {})", release.source, digest),
+        {}};
   }
 
   Status Read(const api::Provider& provider, const api::Release& release) {

@@ -4,6 +4,8 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <ctime>
+
 namespace capi::cli {
 
 // Before all other threads of a test: of none of them Ctrl-C ends the program, as of none that a command begins. Who
@@ -11,25 +13,32 @@ namespace capi::cli {
 class WithoutInterrupts {
  public:
   WithoutInterrupts() {
-    sigset_t signals;
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGINT);
-    pthread_sigmask(SIG_BLOCK, &signals, &before_);
+    sigemptyset(&signals_);
+    sigaddset(&signals_, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &signals_, &before_);
   }
-  ~WithoutInterrupts() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  ~WithoutInterrupts() {
+    const timespec now = {0, 0};
+    sigtimedwait(&signals_, nullptr, &now);  // one that nobody has taken would end the program
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
   WithoutInterrupts(const WithoutInterrupts&) = delete;
   WithoutInterrupts& operator=(const WithoutInterrupts&) = delete;
 
-  // Ctrl-C, once somebody has taken it.
-  static void Interrupt() {
+  // Ctrl-C, once somebody has taken it. False where nobody does in ten seconds.
+  [[nodiscard]] static bool Interrupt() {
     kill(getpid(), SIGINT);
-    sigset_t pending;
-    do sigpending(&pending);
-    while (sigismember(&pending, SIGINT) == 1);
+    for (int looks = 0; looks < 10'000; ++looks) {
+      sigset_t pending;
+      sigpending(&pending);
+      if (sigismember(&pending, SIGINT) != 1) return true;
+      usleep(1000);
+    }
+    return false;
   }
 
  private:
-  sigset_t before_ = {};
+  sigset_t signals_ = {}, before_ = {};
 };
 
 }  // namespace capi::cli

@@ -84,8 +84,8 @@ Result<std::vector<InstalledProvider>> ManagementCluster::Providers(const Contex
   for (const kube::Object& item : list->items) {
     const auto* kind = api::KindByName(GetString(item.json(), {"type"}));
     if (kind == nullptr) continue;  // of a type that came after this program
-    out.push_back(
-        {kind->type, GetString(item.json(), {"providerName"}), item.ns(), GetString(item.json(), {"version"})});
+    out.push_back({kind->type, GetString(item.json(), {"providerName"}), item.ns(), GetString(item.json(), {"version"}),
+                   item.uid()});
   }
   auto key = [](const InstalledProvider& p) { return std::tie(p.type, p.name, p.ns); };
   std::sort(out.begin(), out.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });

@@ -26,6 +26,7 @@ Status CheckContract(const kube::Object* clusters_crd, AlsoAllowed also);
 struct InstalledProvider {
   api::ProviderType type = api::ProviderType::kCore;
   std::string name, ns, version;
+  std::string uid = {};  // of its entry
   bool operator==(const InstalledProvider&) const = default;
 };
 

@@ -1,6 +1,7 @@
 #include "cli/frame/overrides.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include "base/files.h"
 
@@ -51,6 +52,15 @@ std::string OverridePath(std::string_view folder, std::string_view label, std::s
                          std::string_view file) {
   while (folder.size() > 1 && folder.ends_with('/')) folder.remove_suffix(1);
   return fmt::format("{}/{}/{}/{}", folder, label, version, file);
+}
+
+bool IsOverridden(std::string_view folder, std::string_view label, std::string_view version,
+                  std::string_view components_file) {
+  auto is_there = [&](std::string_view file) {
+    struct stat info {};
+    return stat(OverridePath(folder, label, version, file).c_str(), &info) == 0;
+  };
+  return !folder.empty() && (is_there(components_file) || is_there("metadata.yaml"));
 }
 
 }  // namespace capi::cli

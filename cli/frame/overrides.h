@@ -18,4 +18,9 @@ std::unique_ptr<fetch::Repository> WithOverrides(std::unique_ptr<fetch::Reposito
 std::string OverridePath(std::string_view folder, std::string_view label, std::string_view version,
                          std::string_view file);
 
+// Whether files of the folder go before those that a release is installed from: `components_file`, or metadata.yaml.
+// Templates for clusters, which may lie beside them, are no part of that. "" for no folder.
+bool IsOverridden(std::string_view folder, std::string_view label, std::string_view version,
+                  std::string_view components_file);
+
 }  // namespace capi::cli

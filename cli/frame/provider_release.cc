@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "api/text.h"
-#include "base/encoding.h"
 #include "base/strings.h"
 #include "base/version.h"
 #include "cli/frame/management_cluster.h"
@@ -23,17 +22,6 @@ Result<std::string> VersionInUrl(std::string_view url, std::string_view label) {
     case fetch::UrlKind::kFolder: return TRY(fetch::ParseFolderUrl(url, label)).version;
   }
   return std::string("latest");
-}
-
-// A version that isn't there: which ones are is the next question.
-Error WithVersions(const Context& ctx, fetch::Repository& repository, Error error) {
-  if (error.code != Code::kNotFound) return error;
-  auto versions = repository.Versions(ctx);
-  if (!versions.ok() || versions->empty()) return error;
-  std::vector<std::string> names;
-  for (auto version = versions->rbegin(); version != versions->rend(); ++version) names.push_back(version->ToString());
-  error.message += fmt::format(" (versions there: {})", JoinNames(names, 10));
-  return error;
 }
 
 Status CheckContract(const ProviderRelease& found, std::string_view label, Notes& notes) {
@@ -98,36 +86,6 @@ fetch::OciOptions OciOptionsOf(const Config& config) {
   return options;
 }
 
-Result<std::map<std::string, std::string>> SecretValues(const kube::Object& secret) {
-  std::map<std::string, std::string> out;
-  const Json* data = Find(secret.json(), {"data"});
-  if (data == nullptr || !data->is_object()) return out;
-  for (const auto& [key, value] : data->items()) {
-    if (!value.is_string()) continue;
-    out[key] = TRY_WITH(Base64Decode(value.get_ref<const std::string&>()),
-                        fmt::format("Secret {}/{}, key {}", secret.ns(), secret.name(), key));
-  }
-  return out;
-}
-
-Result<std::map<std::string, std::string>> ForItsSource(const Context& ctx, kube::Client& client,
-                                                        const api::Provider& provider,
-                                                        const std::optional<api::ObjectRef>& secret) {
-  using Values = std::map<std::string, std::string>;
-  if (!secret || secret->ns != provider.id.ns) return Values();
-  auto found = client.Get(ctx, kube::Builtin("Secret"), secret->ns, secret->name);
-  if (!found.ok() && (found.code() == Code::kNotFound || found.code() == Code::kPermissionDenied)) return Values();
-  if (!found.ok()) return found.error().With(fmt::format("Secret {}/{}", secret->ns, secret->name));
-  return SecretValues(*found);
-}
-
-Result<fetch::OciCredentials> OciCredentialsOf(const Context& ctx, kube::Client& client,
-                                               const api::Provider& provider) {
-  const auto& fetch = provider.spec.fetch_config;
-  const auto& ref = fetch && fetch->secret_ref ? fetch->secret_ref : provider.spec.config_secret;
-  return fetch::OciCredentialsIn(TRY(ForItsSource(ctx, client, provider, ref)));
-}
-
 Result<api::Version> ParseVersion(const std::string& text) {
   auto version = api::Version::Parse(text);
   if (version.ok()) return version;
@@ -135,6 +93,16 @@ Result<api::Version> ParseVersion(const std::string& text) {
       Code::kInvalidArgument,
       fmt::format("invalid version \"{}\": write a semantic version like v1.2.3: {}", text, version.error().message),
       {}};
+}
+
+Error WithVersions(const Context& ctx, fetch::Repository& repository, Error error) {
+  if (error.code != Code::kNotFound) return error;
+  auto versions = repository.Versions(ctx);
+  if (!versions.ok() || versions->empty()) return error;
+  std::vector<std::string> names;
+  for (auto version = versions->rbegin(); version != versions->rend(); ++version) names.push_back(version->ToString());
+  error.message += fmt::format(" (versions there: {})", JoinNames(names, 10));
+  return error;
 }
 
 Result<api::Version> DefaultVersion(const Context& ctx, fetch::Repository& repository, std::string_view url,

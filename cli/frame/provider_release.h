@@ -1,8 +1,6 @@
 // From a provider's name on the command line to its release.
 #pragma once
 
-#include <map>
-#include <optional>
 #include <string>
 
 #include "api/release.h"
@@ -11,7 +9,6 @@
 #include "cli/frame/world.h"
 #include "fetch/oci/oci.h"
 #include "fetch/repository.h"
-#include "kube/client/client.h"
 
 namespace capi::cli {
 
@@ -45,16 +42,6 @@ Result<fetch::GitHubOptions> GitHubOptionsOf(const Config& config);
 // How registries are. Without credentials: which registry it is, an object says, and not who runs this.
 fetch::OciOptions OciOptionsOf(const Config& config);
 
-// What a Secret has, decoded. kInvalidArgument, with the place, for what isn't base64.
-Result<std::map<std::string, std::string>> SecretValues(const kube::Object& secret);
-// What a Secret has for the source that a provider's object names. Nothing of another namespace's (T1): it goes to a
-// host that whoever wrote the object names. Nor where there is none, or it mustn't be read: the source may be public.
-Result<std::map<std::string, std::string>> ForItsSource(const Context& ctx, kube::Client& client,
-                                                        const api::Provider& provider,
-                                                        const std::optional<api::ObjectRef>& secret);
-// The credentials for its registry, as the operator takes them.
-Result<fetch::OciCredentials> OciCredentialsOf(const Context& ctx, kube::Client& client, const api::Provider& provider);
-
 // Whether this machine is told of a mirror of GitHub; the operator isn't.
 Result<bool> HasMirror(const Config& config);
 
@@ -64,5 +51,8 @@ Result<fetch::UrlOptions> UrlOptionsOf(const Config& config);
 // The version in a provider's URL; for "latest" the newest that fits.
 Result<api::Version> DefaultVersion(const Context& ctx, fetch::Repository& repository, std::string_view url,
                                     std::string_view label);
+
+// A version that isn't there: which ones are is the next question.
+Error WithVersions(const Context& ctx, fetch::Repository& repository, Error error);
 
 }  // namespace capi::cli

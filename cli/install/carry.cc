@@ -158,7 +158,7 @@ Status RemoveOldParts(const Context& ctx, kube::Client& client, const std::vecto
 // has changed that meanwhile.
 Status WriteOver(const Context& ctx, kube::Client& client, const std::vector<kube::Object>& maps,
                  const kube::Object& map, const kube::WriteOptions& options) {
-  auto live = TRY(client.Get(ctx, kube::Builtin("ConfigMap"), map.ns(), map.name()));
+  auto live = TRY(client.Get(ctx, kube::Builtin("ConfigMap"), map.ns(), map.name(), {.metadata_only = true}));
   if (!IsLeftOver(live, map)) return AnotherContent(map);
   kube::Object object = map;
   object.json()["metadata"]["uid"] = live.uid();
@@ -284,12 +284,14 @@ Status OwnMap(const Context& ctx, kube::Client& client, const kube::Object& seen
     if (patched.ok()) return Ok();
     // Somebody changed it meanwhile.
     if (patched.code() != Code::kConflict || tries == kMostTries) return patched.error().With("its release");
-    live = TRY_WITH(client.Get(ctx, kube::Builtin("ConfigMap"), live.ns(), live.name()), "its release");
+    live = TRY_WITH(client.Get(ctx, kube::Builtin("ConfigMap"), live.ns(), live.name(), {.metadata_only = true}),
+                    "its release");
   }
 }
 
 Status OwnRelease(const Context& ctx, kube::Client& client, const kube::Object& first, const kube::Object& owner) {
-  auto live = TRY_WITH(client.Get(ctx, kube::Builtin("ConfigMap"), first.ns(), first.name()), "its release");
+  auto live = TRY_WITH(client.Get(ctx, kube::Builtin("ConfigMap"), first.ns(), first.name(), {.metadata_only = true}),
+                       "its release");
   if (!live.annotation(api::kAnnotationParts).empty()) {
     const auto parts = TRY(PartsOf(ctx, client, first));
     for (const kube::Object& part : parts.items) TRY(OwnMap(ctx, client, part, owner));

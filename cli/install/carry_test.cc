@@ -299,6 +299,7 @@ TEST(MakeMaps, WhatARunLeftThatWasBrokenOffIsReplaced) {
   EXPECT_TRUE(MakeMaps(Context{}, dry.client(), CargoWithRelease().maps, {.dry_run = true}).ok());
   replaces(dry);
   EXPECT_THAT(dry.Asked("PUT")[0], HasSubstr("dryRun=All"));
+  EXPECT_THAT(dry.Asked("GET").back(), HasSubstr("as=PartialObjectMetadata")) << "the last look is at whose it is";
   EXPECT_TRUE(dry.Asked("DELETE").empty());
 }
 
@@ -355,6 +356,7 @@ TEST(CarryObject, OwnsItsReleaseWhateverHappensMeanwhile) {
   FakeApi raced({{kGetMap, {kOurs}}, {own, {changed, kDone}}, {apply, {kDone}}});
   EXPECT_TRUE(CarryObject(Context{}, raced.client(), CargoWithRelease()).ok());
   EXPECT_EQ(raced.Asked("PATCH").size(), 3u);
+  EXPECT_THAT(raced.Asked("GET"), testing::Each(HasSubstr("as=PartialObjectMetadata"))) << "a release is large";
   FakeApi for_ever({{kGetMap, {kOurs}}, {own, {changed}}, {apply, {kDone}}});
   EXPECT_EQ(CarryObject(Context{}, for_ever.client(), CargoWithRelease()).code(), Code::kConflict);
   FakeApi gone({{kGetMap, {kMissing, kMissing, kOurs}}, {kMakeMap, {kDone}}, {own, {kDone}}, {apply, {kDone}}});

@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
+#include "api/schema/crds.h"
 #include "api/version.h"
 #include "base/http/server/server.h"
 #include "base/version.h"
@@ -58,14 +61,14 @@ class InitCommand : public testing::Test {
          {"spec", {{"version", "v2.0.0"}}}});
   }
 
-  void HasOperator(Json labels = Json::object()) {
+  void HasOperator(Json labels = Json::object(), const std::string& ns = "ops") {
     labels["app.kubernetes.io/name"] = "capi-operator";
     cluster_.Put(
-        "/apis/apps/v1/namespaces/ops/deployments/capi-operator-controller-manager",
+        "/apis/apps/v1/namespaces/" + ns + "/deployments/capi-operator-controller-manager",
         {{"apiVersion", "apps/v1"},
          {"kind", "Deployment"},
          {"metadata",
-          {{"name", "capi-operator-controller-manager"}, {"namespace", "ops"}, {"generation", 1}, {"labels", labels}}},
+          {{"name", "capi-operator-controller-manager"}, {"namespace", ns}, {"generation", 1}, {"labels", labels}}},
          {"spec",
           {{"replicas", 1},
            {"template", {{"spec", {{"containers", Json::array({{{"image", "r.example.com/o:v1"}}})}}}}}}},
@@ -247,11 +250,26 @@ TEST_F(InitCommand, AnOutageIsNoReasonToPassOneOver) {  // L10
 TEST_F(InitCommand, WhatIsInterruptedSaysHowToGoOn) {  // L10
   HasOperator();
   cluster_.before_write = [](UpgradeCluster&, const std::string& what) {
-    if (what.find("infrastructureproviders") != what.npos) WithoutInterrupts::Interrupt();
+    if (what.find("infrastructureproviders") == what.npos) return;
+    EXPECT_TRUE(WithoutInterrupts::Interrupt());
   };
   Outcome got = Init({"-i", "aws:v2.0.0"});
   EXPECT_EQ(got.code, 1);
   EXPECT_THAT(got.err, HasSubstr("Error: interrupted; what was written stays; to go on, run the same command again\n"));
+}
+
+TEST_F(InitCommand, AnUpgradeOfTheOperatorThatIsInterruptedSaysHowToGoOn) {  // L11
+  HasOperator(Json::object(), std::string(api::kOperatorNamespace));
+  bool interrupted = false;
+  cluster_.before_write = [&](UpgradeCluster&, const std::string&) {
+    if (std::exchange(interrupted, true)) return;
+    EXPECT_TRUE(WithoutInterrupts::Interrupt());
+  };
+  Outcome got = cluster_.Run({"upgrade", "operator", "--operator-image", "r.example.com/o:v2"});
+  EXPECT_EQ(got.code, 1);
+  EXPECT_TRUE(interrupted);
+  EXPECT_THAT(got.err, HasSubstr("Error: interrupted"));
+  EXPECT_THAT(got.err, HasSubstr("; what was written stays; to go on, run the same command again\n"));
 }
 
 // The rest of it isn't in this program.

@@ -1,7 +1,6 @@
 #include "cli/install/provider_manifests.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 
@@ -13,19 +12,6 @@
 
 namespace capi::cli {
 namespace {
-
-bool IsThere(const std::string& path) {
-  struct stat info {};
-  return stat(path.c_str(), &info) == 0;
-}
-
-Result<bool> IsOverridden(const Config& config, const std::string& label, const std::string& version,
-                          const std::string& file) {
-  std::string folder = TRY(config.OverridesFolder());
-  if (folder.empty()) return false;
-  return IsThere(OverridePath(folder, label, version, file)) ||
-         IsThere(OverridePath(folder, label, version, "metadata.yaml"));
-}
 
 // Of GitLab servers the operator asks that one alone, unless whoever runs it names others (T2), which nobody knows
 // here.
@@ -52,7 +38,8 @@ bool Concerns(const std::string& key, const std::string& label) {
 Result<ReleaseSource> SourceOf(const Config& config, const ProviderSource& source, const std::string& version,
                                const std::string& file) {
   std::string label = api::ManifestLabel(source.type, source.name);
-  if (!TRY(OperatorFetches(config, source.url)) || TRY(IsOverridden(config, label, version, file)) ||
+  const std::string overrides = TRY(config.OverridesFolder());
+  if (!TRY(OperatorFetches(config, source.url)) || IsOverridden(overrides, label, version, file) ||
       TRY(HasMirror(config)))
     return ReleaseSource{ReleaseSource::Kind::kInCluster, ""};
   const auto* known = api::FindKnownProvider(source.type, source.name);

@@ -152,6 +152,28 @@ TEST_F(Deletes, AReleaseInTheClusterGoesWithItsNamespace) {
   EXPECT_TRUE(Has("Namespace", "", "capa"));
 }
 
+// L22: its credentials are the provider's own, also once its object is gone.
+TEST_F(Deletes, TheCredentialsOfItsRegistryGoWithItsNamespace) {
+  int writes = 0;
+  for (bool broken = true; broken; ++writes) {
+    SCOPED_TRACE(writes);
+    ASSERT_LT(writes, 50);
+    InstallByOperator("capa");
+    Json aws = *cluster_.Find("InfrastructureProvider", "capa", "aws");
+    aws["spec"]["fetchConfig"] = {{"oci", "registry.example.com/aws"}, {"secretRef", {{"name", "registry"}}}};
+    cluster_.Put(std::move(aws));
+    cluster_.Remove("ConfigMap", "capa", "selected");
+    cluster_.Put(Of("v1", "Secret", "capa", "registry"));
+    allowance_.Set(writes);
+    broken = Run({"--all", "--include-namespace"}).code != 0;
+    allowance_.Set(-1);
+    Outcome got = Run({"--all", "--include-namespace"});
+    EXPECT_EQ(got.code, 0) << got.err;
+    EXPECT_FALSE(Has("Namespace", "", "capa"));
+  }
+  EXPECT_GT(writes, 2);
+}
+
 // L22: what providers own goes before their kinds, where these go; else the garbage collector sees to it.
 TEST_F(Deletes, ReleasesThatProvidersOwnGoBeforeTheKinds) {
   const std::string kind = "infrastructureproviders.operator.cluster.x-k8s.io";
@@ -225,7 +247,8 @@ TEST_F(Deletes, WhatIsInterruptedSaysHowToGoOn) {
   InstallByOperator("capa");
   bool interrupted = false;
   cluster_.OnWrite([&](const std::string&, const std::string&) {
-    if (!std::exchange(interrupted, true)) WithoutInterrupts::Interrupt();
+    if (std::exchange(interrupted, true)) return;
+    EXPECT_TRUE(WithoutInterrupts::Interrupt());
   });
   Outcome got = Run({"--all"});
   EXPECT_EQ(got.code, 1);
@@ -255,6 +278,29 @@ TEST_F(Deletes, WhatIsBrokenOffAnywhereGoesOn) {
     EXPECT_FALSE(Has("Namespace", "", "capi-operator-system"));
   }
   EXPECT_GT(writes, 5);
+}
+
+// L22: the note of a run that was broken off stays where the provider is installed anew, without an operator.
+TEST_F(Deletes, ANoteOfBeforeSaysNothingOfWhatIsInstalledAnew) {
+  InstallAndDeclare("capa");
+  Json aws = Aws("capa");
+  aws["spec"]["configSecret"]["name"] = "values";
+  cluster_.Put(std::move(aws));
+  Json entry = *cluster_.Find("Provider", "capa", "infrastructure-aws");
+  entry["metadata"].erase("uid");
+  cluster_.OnWrite([&](const std::string& method, const std::string& target) {
+    if (method == "DELETE" && target.find("/providers/") != target.npos) allowance_.Set(1);
+  });
+  EXPECT_EQ(Run({"--all"}).code, 0) << "the note stays, for want of the right to take it away";
+  cluster_.OnWrite(nullptr);
+  allowance_.Set(-1);
+  EXPECT_FALSE(Has("Provider", "capa", "infrastructure-aws"));
+  EXPECT_TRUE(cluster_.Find("Namespace", "", "capa")->at("metadata").contains("annotations"));
+  cluster_.Put(std::move(entry));
+  cluster_.Put(Of("v1", "Secret", "capa", "values"));
+  Outcome got = Run({"--all", "--include-namespace", "--operator=false"});
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("namespace capa also has Secret/capa/values, which would go with it"));
 }
 
 TEST_F(Deletes, WhatCantBeSeenGoesByForceAlone) {

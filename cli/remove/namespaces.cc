@@ -16,6 +16,7 @@ namespace capi::cli {
 namespace {
 
 constexpr std::string_view kNote = "delete.operator.cluster.x-k8s.io/";  // before the provider's label
+constexpr std::string_view kEntry = "entry";  // in the note, before the uid of clusterctl's entry
 constexpr std::string_view kOperatorLabel = "app.kubernetes.io/name", kOperatorName = "capi-operator";
 constexpr std::string_view kCertificate = "cert-manager.io/certificate-name";
 constexpr std::string_view kIssuer = "cert-manager.io/issuer-name", kIssuerKind = "cert-manager.io/issuer-kind";
@@ -133,6 +134,7 @@ std::string NoteOf(const Target& target) {
     if (id.ns == target.id.ns) out += fmt::format(" {}/{}", id.kind, id.name);
   }
   if (!target.release_maps.is_null()) out += " " + ToJsonText(target.release_maps);
+  if (target.entry) out += fmt::format(" {}/{}", kEntry, target.entry_uid);
   return out;
 }
 
@@ -146,6 +148,7 @@ NotedProvider ReadNote(const std::string& note, const std::string& ns) {
     const std::vector<std::string> parts = Split(word, '/');
     if (parts.size() == 2 && (parts[0] == "Secret" || parts[0] == "ConfigMap"))
       out.named.insert({"", parts[0], ns, parts[1]});
+    if (parts.size() == 2 && parts[0] == kEntry) out.entry_uid = parts[1];
     auto selector = ParseJson(word);
     if (selector.ok() && selector->is_object()) out.release_maps = *std::move(selector);
   }

@@ -240,11 +240,13 @@ TEST(NotedDeletions, OfTheNamespaceItself) {
   const api::ProviderId aws{api::ProviderType::kInfrastructure, "capa", "aws"};
   EXPECT_THAT(noted({{prefix + "infrastructure-aws", aws.Key()}, {"other", "x"}}),
               ElementsAre(NotedProvider{aws, {}, {}}));
-  EXPECT_THAT(noted({{prefix + "infrastructure-aws",
-                      aws.Key() + R"( Secret/values ConfigMap/more Pod/x x {"matchLabels":{"release":"aws"}})"}}),
-              ElementsAre(NotedProvider{aws,
-                                        {{"", "ConfigMap", "capa", "more"}, {"", "Secret", "capa", "values"}},
-                                        {{"matchLabels", {{"release", "aws"}}}}}));
+  EXPECT_THAT(
+      noted({{prefix + "infrastructure-aws",
+              aws.Key() + R"( Secret/values ConfigMap/more Pod/x x {"matchLabels":{"release":"aws"}} entry/u1)"}}),
+      ElementsAre(NotedProvider{aws,
+                                {{"", "ConfigMap", "capa", "more"}, {"", "Secret", "capa", "values"}},
+                                {{"matchLabels", {{"release", "aws"}}}},
+                                "u1"}));
   EXPECT_THAT(noted({{prefix + "infrastructure-aws", "InfrastructureProvider/default/aws"}}), IsEmpty());
   EXPECT_THAT(noted({{prefix + "infrastructure-aws", "true"}}), IsEmpty());
   EXPECT_THAT(noted(Json()), IsEmpty());

@@ -24,6 +24,22 @@ bool Has(const std::vector<Target>& targets, const api::ProviderId& id) {
   return std::any_of(targets.begin(), targets.end(), [&](const Target& target) { return target.id == id; });
 }
 
+// All that it refers to.
+std::set<kube::ObjectId> NamedBy(const api::ProviderSpec& spec) {
+  std::set<kube::ObjectId> out;
+  auto add = [&](const char* kind, const std::optional<api::ObjectRef>& ref) {
+    if (ref) out.insert({"", kind, ref->ns, ref->name});
+  };
+  add("Secret", spec.config_secret);
+  add("ConfigMap", spec.additional_manifests);
+  if (!spec.fetch_config) return out;
+  const api::FetchConfig& fetch = *spec.fetch_config;
+  add("Secret", fetch.secret_ref);
+  if (fetch.git) add("Secret", fetch.git->secret_ref);
+  if (fetch.verify) add("Secret", fetch.verify->secret_ref);
+  return out;
+}
+
 // In clusterctl's words, and what there is.
 Error Unidentified(const std::string& name, const std::vector<Target>& found, const std::vector<Target>& all) {
   std::string way = found.empty() ? fmt::format("the cluster has: {}", Names(all))
@@ -69,17 +85,18 @@ std::vector<Target> Merge(const std::vector<ProviderObject>& objects, const std:
     if (!inventory.ok()) target.inventory_error = inventory.error().message;
     if (inventory.ok()) target.inventory = *std::move(inventory);
     const api::ProviderSpec& spec = one.provider.spec;
-    if (spec.config_secret) target.named.insert({"", "Secret", spec.config_secret->ns, spec.config_secret->name});
-    if (const auto& maps = spec.additional_manifests) target.named.insert({"", "ConfigMap", maps->ns, maps->name});
+    target.named = NamedBy(spec);
     if (spec.fetch_config && spec.fetch_config->selector) target.release_maps = *spec.fetch_config->selector;
   }
   for (const InstalledProvider& one : entries) {
     Target& target = all[{one.type, one.ns, one.name}];
     target.entry = true;
+    target.entry_uid = one.uid;
     if (target.version.empty()) target.version = one.version;
   }
   for (const NotedProvider& one : noted) {
     Target& target = all[one.id];
+    if (target.entry && target.entry_uid != one.entry_uid) continue;
     target.noted = true;
     if (target.object) continue;
     target.named = one.named;

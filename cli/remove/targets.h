@@ -20,6 +20,7 @@ struct Target {
   std::string version;             // the installed one; "" for none
   bool object = false;             // the operator looks after it
   bool entry = false;              // clusterctl's inventory has it
+  std::string entry_uid;           // of that
   bool noted = false;              // an earlier run was removing it, as its Namespace notes, and was broken off
   kube::Inventory inventory;       // of its object's status
   std::string inventory_error;     // why that can't be read
@@ -35,11 +36,13 @@ struct NotedProvider {
   api::ProviderId id;
   std::set<kube::ObjectId> named;  // as in Target
   Json release_maps;
+  std::string entry_uid = {};  // "" where it had none
   bool operator==(const NotedProvider&) const = default;
 };
 
 // What the operator's objects and clusterctl's inventory have, each provider once, and what else `noted` has: what it
-// says counts where the object isn't there to say so itself.
+// says counts where the object isn't there to say so itself. A note of what was there before somebody installed the
+// provider anew says nothing.
 std::vector<Target> Merge(const std::vector<ProviderObject>& objects, const std::vector<InstalledProvider>& entries,
                           const std::vector<NotedProvider>& noted = {});
 

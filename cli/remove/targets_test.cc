@@ -70,6 +70,25 @@ TEST(Merge, WhatAnEarlierRunRemoved) {
   EXPECT_THAT(*Select({kDocker, elsewhere}, {{kInfrastructure, {"docker"}}}, "old"), ElementsAre(elsewhere));
 }
 
+// L22: credentials of its source, too.
+TEST(Merge, WhatASpecNames) {
+  ProviderObject object;
+  object.provider.id = kAws.id;
+  auto& spec = object.provider.spec;
+  auto ref = [](const char* name) { return api::ObjectRef{name, "capa"}; };
+  spec.config_secret = ref("values");
+  spec.additional_manifests = ref("more");
+  spec.fetch_config.emplace();
+  spec.fetch_config->secret_ref = ref("registry");
+  spec.fetch_config->git = api::GitSource{"", "", ref("git")};
+  spec.fetch_config->verify = api::VerifySpec{"cosign", ref("keys")};
+  EXPECT_THAT(
+      Merge({object}, {})[0].named,
+      ElementsAre(kube::ObjectId{"", "ConfigMap", "capa", "more"}, kube::ObjectId{"", "Secret", "capa", "git"},
+                  kube::ObjectId{"", "Secret", "capa", "keys"}, kube::ObjectId{"", "Secret", "capa", "registry"},
+                  kube::ObjectId{"", "Secret", "capa", "values"}));
+}
+
 // L22: what a note says of its spec counts until the object is there to say so itself.
 TEST(Merge, WhatWasOfAProvidersSpec) {
   const kube::ObjectId values{"", "Secret", "capa", "values"};
@@ -84,6 +103,19 @@ TEST(Merge, WhatWasOfAProvidersSpec) {
   ASSERT_EQ(there.size(), 1U);
   EXPECT_THAT(there[0].named, IsEmpty());
   EXPECT_TRUE(there[0].release_maps.is_null());
+}
+
+// L22: what it named then may be somebody else's by now.
+TEST(Merge, ANoteOfBeforeAnotherInstallationSaysNothing) {
+  const NotedProvider note{kAws.id, {{"", "Secret", "capa", "values"}}, {{"matchLabels", Json::object()}}, "u1"};
+  for (const std::string uid : {"u1", "u2"}) {
+    SCOPED_TRACE(uid);
+    const Target got = Merge({}, {{kInfrastructure, "aws", "capa", "v1.0.0", uid}}, {note})[0];
+    EXPECT_TRUE(got.entry);
+    EXPECT_EQ(got.noted, uid == "u1");
+    EXPECT_EQ(got.named.size(), uid == "u1" ? 1U : 0U);
+    EXPECT_EQ(got.release_maps.is_null(), uid == "u2");
+  }
 }
 
 TEST(Select, AsClusterctlNamesThem) {

@@ -72,9 +72,29 @@ TEST_F(CertManagerUpgrades, AKindThatIsNotServedEndsTheCommandBeforeItWrites) { 
   EXPECT_THAT(cluster_.writes(), Each(EndsWith(" (dry run)")));
 }
 
+// A right that is missing as well doesn't make it one, wherever that object stands.
+TEST_F(CertManagerUpgrades, AKindThatIsNotServedEndsTheCommandWhateverIsForbiddenBesides) {  // L13
+  const std::string forbidden =
+      "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine, namespace: cert-manager}\n";
+  cluster_.forbidden = "/configmaps/mine";
+  Has(std::string(kNewer) + forbidden);
+  Outcome got = Run({"upgrade", "apply", "--core", "cluster-api:v1.12.0", "--dry-run"});
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_THAT(got.err, HasSubstr("Warning: cert-manager stays as it is: "));
+  Has(std::string(kNewer) + forbidden +
+      "---\napiVersion: monitoring.example.com/v1\nkind: PodMonitor\n"
+      "metadata: {name: cert-manager, namespace: cert-manager}\n");
+  got = Apply();
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("Error: cert-manager can't be upgraded "));
+  EXPECT_THAT(got.err, HasSubstr("the API server has no kind PodMonitor"));
+  EXPECT_THAT(cluster_.writes(), Each(EndsWith(" (dry run)")));
+}
+
 TEST_F(CertManagerUpgrades, InterruptedItSaysHowToGoOn) {  // L13
   cluster_.before_write = [](UpgradeCluster&, const std::string& what) {
-    if (what == "PATCH " + kDeployment) WithoutInterrupts::Interrupt();
+    if (what != "PATCH " + kDeployment) return;
+    EXPECT_TRUE(WithoutInterrupts::Interrupt());
   };
   Outcome got = Apply();
   EXPECT_EQ(got.code, 1);

@@ -14,6 +14,7 @@
 #include "base/strings.h"
 #include "cli/frame/overrides.h"
 #include "cli/frame/provider_release.h"
+#include "cli/frame/source_secret.h"
 #include "fetch/url.h"
 #include "kube/meta/label_selector.h"
 #include "releases/release_store.h"
@@ -90,12 +91,6 @@ bool IsBuiltIn(const ProviderSource& source) {
   return known != nullptr && known->Url() == source.url;
 }
 
-// T10: that of the provider's Secret, as the operator takes it; "" where there is none.
-Result<std::string> GitLabTokenOf(const Context& ctx, ManagementCluster& cluster, const api::Provider& provider) {
-  auto values = TRY(ForItsSource(ctx, cluster.client(), provider, provider.spec.config_secret));
-  return values["gitlab-access-token"];
-}
-
 Result<std::unique_ptr<fetch::Repository>> OpenSource(const Config& config, const ProviderSource& source, Notes& notes,
                                                       std::string gitlab_token = "") {
   std::string label = api::ManifestLabel(source.type, source.name);
@@ -156,18 +151,22 @@ Result<ProviderRepository> OpenRepository(const Context& ctx, const Config& conf
       object != nullptr && object->provider.spec.fetch_config ? &*object->provider.spec.fetch_config : nullptr;
   if (fetch != nullptr && !fetch->oci.empty()) {
     fetch::OciOptions options = OciOptionsOf(config);
-    options.credentials = TRY(OciCredentialsOf(ctx, cluster.client(), object->provider));
-    return ProviderRepository{
-        TRY_WITH(fetch::OpenOci(fetch->oci, provider.type, provider.name, options), "spec.fetchConfig.oci"), true};
+    RegistrySecret secret = TRY(OciCredentialsOf(ctx, cluster.client(), object->provider));
+    options.credentials = secret.credentials;
+    auto registry = TRY_WITH(fetch::OpenOci(fetch->oci, provider.type, provider.name, options), "spec.fetchConfig.oci");
+    return ProviderRepository{WithUnread(std::move(registry), secret.unread), true};
   }
   if (fetch != nullptr && fetch->git) return Unsupported("git");
   if (fetch != nullptr && !fetch->url.empty()) {
     ProviderSource source{provider.type, provider.name, fetch->url};
     bool reaches = !TRY(HasOverrides(config, api::ManifestLabel(provider.type, provider.name)));
     const bool on_gitlab = TRY(fetch::KindOfUrl(fetch->url)) == fetch::UrlKind::kGitLab;
-    std::string token = on_gitlab ? TRY(GitLabTokenOf(ctx, cluster, object->provider)) : "";
-    auto repository = TRY(OpenSource(config, source, notes, std::move(token)));
-    return ProviderRepository{std::move(repository), reaches};
+    SourceSecret secret;  // T10: GitLab's token is that of the provider's Secret, as the operator takes it
+    if (on_gitlab) {
+      secret = TRY(ForItsSource(ctx, cluster.client(), object->provider, object->provider.spec.config_secret));
+    }
+    auto repository = TRY(OpenSource(config, source, notes, secret.values["gitlab-access-token"]));
+    return ProviderRepository{WithUnread(std::move(repository), secret.unread), reaches};
   }
   auto source = config.FindProvider(provider.type, provider.name);
   if (fetch != nullptr && fetch->selector) {

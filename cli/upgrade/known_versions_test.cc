@@ -195,6 +195,20 @@ TEST_F(ReleasesInARegistry, APublicOneIsAskedByWhoMayNotReadTheSecret) {  // L12
   EXPECT_THAT(got.out, HasSubstr(kNewer)) << got.err;
 }
 
+TEST_F(ReleasesInARegistry, APrivateOneThatRefusesSaysWhichSecretWasNotRead) {  // L12, L13, T9
+  fetch::OciStandIn registry(Artifacts(), fetch::OciAuth::kBasic);
+  LeadTo(registry, "capa-system");
+  const std::string unread = "; you may not read Secret capa-system/tokens, which may have credentials for it";
+  cluster_.forbidden = "/secrets/";
+  Outcome plan = Run({"upgrade", "plan"});
+  EXPECT_THAT(plan.err, AllOf(HasSubstr("asks for credentials"), HasSubstr(unread)));
+  Outcome apply = Run({"upgrade", "apply", "-i", "aws:v2.1.0"});
+  EXPECT_EQ(apply.code, 1);
+  EXPECT_THAT(apply.err, AllOf(HasSubstr("asks for credentials"), HasSubstr(unread)));
+  cluster_.forbidden = "/nothing/";
+  EXPECT_THAT(Run({"upgrade", "plan"}).err, Not(HasSubstr("you may not read")));
+}
+
 // Its Secret's credentials go there; those of another namespace's don't.
 TEST_F(ReleasesInARegistry, APrivateOneIsAskedWithTheCredentialsOfTheProvidersSecret) {  // L12, T9, T1
   fetch::OciStandIn registry(Artifacts(), fetch::OciAuth::kBasic);
@@ -234,6 +248,30 @@ TEST_F(ReleasesInARegistry, OverridesThatWouldNotCountAreRefused) {  // L13
   EXPECT_THAT(cluster_.writes(), IsEmpty());
   Configure("");
   got = Run(apply);
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_EQ(VersionOf(kAws), "v2.1.0");
+}
+
+// What runs came from the registry: what it asked for the operator has from somewhere, whatever lies here.
+TEST_F(ReleasesInARegistry, OverridesOfWhatRunsSayNothing) {  // L13
+  auto artifacts = Artifacts();
+  for (auto& [tag, artifact] : artifacts) artifact.files[1].second += "data: {v: '${FROM_OPERATOR}'}\n";
+  fetch::OciStandIn registry(artifacts);
+  LeadTo(registry, "capa-system");
+  cluster_.folder.Put("o/infrastructure-aws/v2.0.0/infrastructure-components.yaml", "a: b\n");
+  Configure("overridesFolder: " + cluster_.folder / "o" + "\n");
+  Outcome got = Run({"upgrade", "apply", "-i", "aws:v2.1.0"});
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_EQ(VersionOf(kAws), "v2.1.0");
+}
+
+// `generate cluster` reads it; nothing is installed from it.
+TEST_F(ReleasesInARegistry, ATemplateOfOnesOwnOverridesNothingOfTheRelease) {  // L13
+  fetch::OciStandIn registry(Artifacts());
+  LeadTo(registry, "capa-system");
+  cluster_.folder.Put("o/infrastructure-aws/v2.1.0/cluster-template.yaml", "a: b\n");
+  Configure("overridesFolder: " + cluster_.folder / "o" + "\n");
+  Outcome got = Run({"upgrade", "apply", "-i", "aws:v2.1.0"});
   EXPECT_EQ(got.code, 0) << got.err;
   EXPECT_EQ(VersionOf(kAws), "v2.1.0");
 }

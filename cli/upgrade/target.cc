@@ -7,10 +7,10 @@
 
 #include "api/text.h"
 #include "api/variables_secret.h"
-#include "base/files.h"
 #include "base/strings.h"
 #include "cli/frame/lookup.h"
-#include "cli/frame/provider_release.h"
+#include "cli/frame/overrides.h"
+#include "cli/frame/source_secret.h"
 #include "cli/upgrade/known_versions.h"
 #include "cli/upgrade/progress.h"
 #include "kube/meta/kind.h"
@@ -67,12 +67,36 @@ Result<std::string> ReadManifests(const Context& ctx, ManagementCluster& cluster
   return GetString(map.json(), {"data", "manifests"});
 }
 
+// As the URL names it that this machine knows for the provider; without one as such files are called.
+std::string ComponentsFileOf(const Config& config, const api::Provider& provider) {
+  const auto& fetch = provider.spec.fetch_config;
+  std::string url = fetch ? fetch->url : "";
+  if (url.empty()) {
+    auto source = config.FindProvider(provider.id.type, provider.id.name);
+    if (source.ok()) url = source->url;
+  }
+  std::string file = url.substr(url.rfind('/') + 1);
+  return file.empty() ? std::string(api::KindOf(provider.id.type).components_file) : file;
+}
+
+bool IsOfRegistry(const api::Provider& provider) {
+  return provider.spec.fetch_config && !provider.spec.fetch_config->oci.empty();
+}
+
 // Whether this machine has files of its own for that version.
-Result<bool> IsOverridden(const Config& config, const api::ProviderId& id, const api::Version& version) {
-  std::string folder = TRY(config.OverridesFolder());
-  if (folder.empty()) return false;
-  auto files = ListDir(fmt::format("{}/{}/{}", folder, api::ManifestLabel(id.type, id.name), version.ToString()));
-  return files.ok() && !files->empty();
+Result<bool> HasOwnFiles(const Config& config, const api::Provider& provider, const api::Version& version) {
+  const api::ProviderId& id = provider.id;
+  return IsOverridden(TRY(config.OverridesFolder()), api::ManifestLabel(id.type, id.name), version.ToString(),
+                      ComponentsFileOf(config, provider));
+}
+
+// What its registry has would be installed, and not what this machine has put in its place.
+Status CheckOverrides(const Config& config, const api::Provider& provider, const api::Version& to) {
+  if (!IsOfRegistry(provider) || !TRY(HasOwnFiles(config, provider, to))) return Ok();
+  return Refused(
+      fmt::format("{}: files in the folder of overrides don't count with spec.fetchConfig.oci: move those of {} away; "
+                  "a release of your own goes into a ConfigMap",
+                  Describe(provider.id), to.ToString()));
 }
 
 struct Fetched {
@@ -83,14 +107,7 @@ struct Fetched {
 Result<Fetched> Fetch(const Context& ctx, const Config& config, ManagementCluster& cluster,
                       const ProviderObject& object, const api::Version& version, Notes& notes) {
   const api::ProviderId& id = object.provider.id;
-  const auto& fetch = object.provider.spec.fetch_config;
-  const bool overridden = TRY(IsOverridden(config, id, version));
-  if (overridden && fetch && !fetch->oci.empty()) {
-    return Refused(fmt::format(
-        "{}: files in the folder of overrides don't count with spec.fetchConfig.oci: move those of {} away; "
-        "a release of your own goes into a ConfigMap",
-        Describe(id), version.ToString()));
-  }
+  const bool overridden = !IsOfRegistry(object.provider) && TRY(HasOwnFiles(config, object.provider, version));
   auto stored = TRY(releases::FindStored(ctx, cluster.client(), object.provider, version));
   if (stored && !overridden) return Fetched{std::move(stored->release), false};
   InstalledProvider installed{id.type, id.name, id.ns, ""};
@@ -319,6 +336,7 @@ Result<UpgradeTarget> PrepareTarget(const Context& ctx, const Config& config, Ma
   if (IsUnderWay(provider.status) && !api::SameVersion(provider.status.history.front().version, to.ToString()))
     target.leaves = provider.status.history.front().version;
   target.from_contract = provider.status.contract;
+  TRY(CheckOverrides(config, provider, to));
   Fetched fetched = TRY(Fetch(ctx, config, cluster, object, to, notes));
   target.release = std::move(fetched.release);
   target.store = fetched.store;

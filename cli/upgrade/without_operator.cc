@@ -129,11 +129,14 @@ Status UpgradeDirectly(const Context& ctx, ManagementCluster& cluster, const Dir
   options.on_step = [&](std::string_view what, const lifecycle::Installable& provider) {
     std::string message(what);
     message.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(message.front())));
+    const std::string label = api::ManifestLabel(provider.id.type, provider.id.name);
+    const std::string from = Leaves(rollout.told.targets, provider.id);
+    if (what == lifecycle::kPuttingBack) {  // it goes nowhere
+      notes.Say(0, message, {{"provider", label}, {"namespace", provider.id.ns}, {"version", from}});
+      return;
+    }
     notes.Say(0, message,
-              {{"provider", api::ManifestLabel(provider.id.type, provider.id.name)},
-               {"namespace", provider.id.ns},
-               {"from", Leaves(rollout.told.targets, provider.id)},
-               {"to", provider.version}});
+              {{"provider", label}, {"namespace", provider.id.ns}, {"from", from}, {"to", provider.version}});
   };
   options.on_warning = [&](const std::string& what) { notes.Warn(what); };
   for (const lifecycle::DirectRelease& release : rollout.releases) {

@@ -15,8 +15,6 @@ namespace capi::fetch {
 namespace {
 
 using testing::AllOf;
-using testing::Each;
-using testing::Field;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -207,6 +205,7 @@ TEST(OciBroken, ATokenServerThatFailsIsNamed_F1) {
   const StatusCase cases[] = {
       {200, "{}", Code::kInvalidArgument, "/token gave no token"},
       {200, "not JSON", Code::kInvalidArgument, "/token gave no token"},
+      {200, R"({"token":" \n"})", Code::kInvalidArgument, "/token gave no token"},
       {200, R"({"token":"a\r\nX-Evil: s3cret"})", Code::kInvalidArgument, "characters that no token has"},
       {403, "", Code::kPermissionDenied, "/token denied access"},
       {404, "", Code::kInvalidArgument, "/token isn't there"},
@@ -243,6 +242,33 @@ TEST(OciBroken, AStoreThatFailsIsNotTheRegistry_T9) {
     ExpectFails(*registry.Open(), Code::kUnavailable,
                 fmt::format("where registry {} sends to answered HTTP {}", registry.host(), status));
   }
+}
+
+// Credentials don't go along to another server, so its answer says nothing of them; and what it gives is none the
+// worse.
+TEST(OciBroken, WhomATokenServerRedirectsToIsNotTheTokenServer_T9) {
+  int status = 0;
+  std::string body;
+  auto other = http::Server::Start({}, [&](const http::ServerRequest& request) {
+    EXPECT_EQ(request.headers.Get("Authorization"), "");
+    return OciAnswer(status, body);
+  });
+  ASSERT_TRUE(other.ok());
+  OciStandIn registry({{"v1.11.0", PlainArtifact()}}, OciAuth::kBearer);
+  http::Response there = OciAnswer(302, "");
+  there.headers.Set("Location", "http://" + (*other)->address() + "/token");
+  registry.set_token_fault([&](const http::ServerRequest&) { return std::optional(there); });
+  for (int one : {401, 403, 404, 429, 503}) {
+    status = one;
+    ExpectFails(*registry.Open("", WithPassword()), Code::kUnavailable,
+                fmt::format("/token sends to gave no token: HTTP {}", status));
+  }
+  status = 200;
+  body = "<html>";
+  ExpectFails(*registry.Open("", WithPassword()), Code::kUnavailable, "/token sends to gave no token: HTTP 200");
+  body = R"({"token":"token-1"})";
+  auto file = registry.Open("", WithPassword())->File({}, V("v1.11.0"), "metadata.yaml");
+  EXPECT_TRUE(file.ok()) << file.error().message;
 }
 
 // As where a repository was renamed: what it answers there is asked for with credentials, and tells what is missing.

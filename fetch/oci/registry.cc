@@ -90,23 +90,22 @@ Result<OciRegistry::Answer> OciRegistry::Send(const Context& ctx, const OciCall&
   request.body = call.body;
   if (!call.accept.empty()) request.headers.Set("Accept", call.accept);
   if (!sent.empty()) request.headers.Set("Authorization", sent);
-  http::Url by;
-  http::Response response = TRY(Fetch(ctx, call.url, std::move(request), by));
-  const bool own = IsOwnAnswer(call.url, by, response.status);
-  return Answer{std::move(response), own};
+  return Fetch(ctx, call.url, std::move(request));
 }
 
-Result<http::Response> OciRegistry::Fetch(const Context& ctx, const std::string& url, http::Request request,
-                                          http::Url& by) const {
+Result<OciRegistry::Answer> OciRegistry::Fetch(const Context& ctx, const std::string& url,
+                                               http::Request request) const {
   if (!options_.user_agent.empty()) request.headers.Set("User-Agent", options_.user_agent);
   http::Options http;
   http.tls.ca_file = options_.ca_file;
   http.proxy = options_.proxy;
   http.connect_timeout = options_.connect_timeout;
   http.may_lead_inward = may_lead_inward_;
+  http::Url by;
   auto response = http::Fetch(ctx.WithTimeout(options_.request_timeout), url, std::move(request), http, by);
   if (!response.ok()) return OfOwnLimit(ctx, response.error());
-  return response;
+  const bool own = IsOwnAnswer(url, by, response->status);
+  return Answer{*std::move(response), own};
 }
 
 Result<std::string> OciRegistry::Authorize(const Context& ctx, const http::Response& response) const {
@@ -138,19 +137,27 @@ Status OciRegistry::CheckRealm(const std::string& realm) const {
 
 Result<std::string> OciRegistry::AskForToken(const Context& ctx, const Challenge& challenge) const {
   const OciCredentials& own = options_.credentials;
-  std::string token = own.access_token;
-  if (token.empty()) {
-    TRY(CheckRealm(challenge.realm));
-    auto answer = own.refresh_token.empty() ? TokenByPassword(ctx, challenge) : TokenByRefresh(ctx, challenge);
-    const std::string server = "token server " + Shorten(http::PrintableUrl(challenge.realm), kMostOfUrl);
-    if (!answer.ok()) return answer.error().With(server);
-    if (answer->status == 404) return Error{Code::kInvalidArgument, server + " isn't there: HTTP 404", {}};
-    if (answer->status / 100 != 2) return ErrorOf(ctx, *answer, server);
-    token = TokenIn(answer->body);
-    if (token.empty()) return Error{Code::kInvalidArgument, server + " gave no token", {}};
-  }
-  token = TRY(CheckToken(token, "registry's"));
-  return "Bearer " + token;
+  if (!own.access_token.empty()) return "Bearer " + TRY(CheckToken(own.access_token, "registry's"));
+  TRY(CheckRealm(challenge.realm));
+  auto answer = own.refresh_token.empty() ? TokenByPassword(ctx, challenge) : TokenByRefresh(ctx, challenge);
+  const std::string server = "token server " + Shorten(http::PrintableUrl(challenge.realm), kMostOfUrl);
+  if (!answer.ok()) return answer.error().With(server);
+  auto token = TokenOf(ctx, answer->response, server);
+  if (token.ok()) return "Bearer " + *token;
+  if (answer->own) return token.error();
+  // Credentials don't go where it redirects to, so nothing is said of them there.
+  return Error{Code::kUnavailable,
+               fmt::format("where {} sends to gave no token: HTTP {}", server, answer->response.status),
+               RetryAfter(answer->response)};
+}
+
+Result<std::string> OciRegistry::TokenOf(const Context& ctx, const http::Response& response,
+                                         const std::string& server) const {
+  if (response.status == 404) return Error{Code::kInvalidArgument, server + " isn't there: HTTP 404", {}};
+  if (response.status / 100 != 2) return ErrorOf(ctx, response, server);
+  std::string token = TRY(CheckToken(TokenIn(response.body), "registry's"));
+  if (token.empty()) return Error{Code::kInvalidArgument, server + " gave no token", {}};
+  return token;
 }
 
 // The scope that the registry names, else what is needed of this repository.
@@ -159,7 +166,7 @@ std::string OciRegistry::ScopeOf(const Challenge& challenge) const {
   return fmt::format("repository:{}:{}", repository_, options_.writes ? "pull,push" : "pull");
 }
 
-Result<http::Response> OciRegistry::TokenByPassword(const Context& ctx, const Challenge& challenge) const {
+Result<OciRegistry::Answer> OciRegistry::TokenByPassword(const Context& ctx, const Challenge& challenge) const {
   const OciCredentials& own = options_.credentials;
   std::string url = challenge.realm + (challenge.realm.find('?') == std::string::npos ? "?" : "&");
   if (!challenge.service.empty()) url += fmt::format("service={}&", PercentEscape(challenge.service));
@@ -168,11 +175,10 @@ Result<http::Response> OciRegistry::TokenByPassword(const Context& ctx, const Ch
   request.max_body = kMaxTokenAnswer;
   if (!own.username.empty() || !own.password.empty())
     request.headers.Set("Authorization", "Basic " + Base64Encode(own.username + ":" + own.password));
-  http::Url by;
-  return Fetch(ctx, url, std::move(request), by);
+  return Fetch(ctx, url, std::move(request));
 }
 
-Result<http::Response> OciRegistry::TokenByRefresh(const Context& ctx, const Challenge& challenge) const {
+Result<OciRegistry::Answer> OciRegistry::TokenByRefresh(const Context& ctx, const Challenge& challenge) const {
   http::Request request;
   request.method = "POST";
   request.max_body = kMaxTokenAnswer;
@@ -180,8 +186,7 @@ Result<http::Response> OciRegistry::TokenByRefresh(const Context& ctx, const Cha
   request.body = fmt::format("grant_type=refresh_token&service={}&client_id={}&scope={}&refresh_token={}",
                              PercentEscape(challenge.service), kClientId, PercentEscape(ScopeOf(challenge)),
                              PercentEscape(options_.credentials.refresh_token));
-  http::Url by;
-  return Fetch(ctx, challenge.realm, std::move(request), by);
+  return Fetch(ctx, challenge.realm, std::move(request));
 }
 
 Error OciRegistry::ErrorOf(const Context& ctx, const http::Response& response, std::string_view who) const {

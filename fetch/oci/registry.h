@@ -67,18 +67,19 @@ class OciRegistry {
  private:
   struct Answer {
     http::Response response;
-    bool own = false;  // of the registry, and not of another server to which it redirects
+    bool own = false;  // of the server that was asked, and not of another one to which it redirects
   };
   Result<Answer> Send(const Context& ctx, const OciCall& call, const std::string& sent) const;
-  // `by`: the URL that was asked last.
-  Result<http::Response> Fetch(const Context& ctx, const std::string& url, http::Request request, http::Url& by) const;
+  Result<Answer> Fetch(const Context& ctx, const std::string& url, http::Request request) const;
   // The value of Authorization that a challenge asks for.
   Result<std::string> Authorize(const Context& ctx, const http::Response& response) const;
   Result<std::string> BasicCredentials() const;
   Result<std::string> AskForToken(const Context& ctx, const Challenge& challenge) const;
   std::string ScopeOf(const Challenge& challenge) const;
-  Result<http::Response> TokenByPassword(const Context& ctx, const Challenge& challenge) const;
-  Result<http::Response> TokenByRefresh(const Context& ctx, const Challenge& challenge) const;
+  Result<Answer> TokenByPassword(const Context& ctx, const Challenge& challenge) const;
+  Result<Answer> TokenByRefresh(const Context& ctx, const Challenge& challenge) const;
+  // `server` is for people.
+  Result<std::string> TokenOf(const Context& ctx, const http::Response& response, const std::string& server) const;
   Status CheckRealm(const std::string& realm) const;
   std::string Authorization() const;
   Error ErrorOf(const Context& ctx, const http::Response& response, std::string_view who) const;

@@ -13,6 +13,12 @@ namespace {
 constexpr size_t kInFull = 5;  // errors told in full
 constexpr size_t kNamed = 10;  // of those behind them, by their names
 
+// What it says of all of them.
+int Weight(const Error& error) {
+  if (error.Transient()) return 2;
+  return error.code == Code::kPermissionDenied ? 0 : 1;
+}
+
 }  // namespace
 
 Outcome Failed(const ObjectId& id, const Error& error) {
@@ -34,7 +40,7 @@ Status Summarize(const std::vector<Outcome>& outcomes) {
     const Error& error = *outcome.error;
     std::string id = outcome.change->id.ToString();
     full.size() < kInFull ? full.push_back(id + ": " + error.message) : names.push_back(id);
-    if (!sum || (error.Transient() && !sum->Transient())) sum = error;
+    if (!sum || Weight(error) > Weight(*sum)) sum = error;
     if (error.retry_after && error.Transient()) {
       sum->retry_after = std::max(sum->retry_after.value_or(Millis(0)), *error.retry_after);
     }

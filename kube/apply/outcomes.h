@@ -20,7 +20,8 @@ Outcome Failed(const ObjectId& id, const Error& error);
 void Collect(const std::vector<Outcome>& outcomes, std::vector<Change>& changes);
 
 // "17 of 40 objects failed: A: why; B: why; and so did C, D and 13 more". Transient wins: another try may do more, and
-// will name the rest again. The longest Retry-After counts (docs/behaviour.md F5).
+// will name the rest again. kPermissionDenied it is only where all are: with that right the others would still fail.
+// The longest Retry-After counts (docs/behaviour.md F5).
 Status Summarize(const std::vector<Outcome>& outcomes);
 
 }  // namespace capi::kube

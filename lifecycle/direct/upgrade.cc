@@ -23,6 +23,7 @@ namespace {
 using Releases = std::vector<const DirectRelease*>;  // in clusterctl's order
 
 constexpr Seconds kToEnd{15};  // for what is still to be done after an error
+constexpr Seconds kToTell{5};  // for what is still to be told
 
 kube::Applier ApplierOf(kube::Client& client) {
   kube::ApplyOptions options;
@@ -92,27 +93,39 @@ Status Finish(const Context& ctx, kube::Client& client, const DirectRelease& rel
   return ApplierOf(client).Apply(ctx, {release.Entry()}, {}, changes);
 }
 
-// Of those in clusterctl's inventory, this call's or not: an earlier one may have left them so.
-Result<std::vector<api::ProviderId>> ProvidersAtZero(const Context& ctx, kube::Client& client) {
-  std::vector<api::ProviderId> out;
-  for (ClusterctlEntry& entry : TRY(ListEntries(ctx, client))) {
-    if (IsAtZero(TRY(DeploymentsOf(ctx, client, entry.id)))) out.push_back(std::move(entry.id));
-  }
-  return out;
+std::string Names(const std::vector<api::ProviderId>& ids) {
+  std::vector<std::string> names;
+  for (const api::ProviderId& id : ids) names.push_back(id.ToString());
+  return Join(names, ", ");
 }
 
-// Nobody would look for them otherwise.
-Error TellAtZero(const Context& ctx, kube::Client& client, Error error) {
-  auto zero = ProvidersAtZero(ctx, client);
-  if (!zero.ok()) error.message += "; which providers are at zero replicas can't be told: " + zero.error().message;
-  if (!zero.ok() || zero->empty()) return error;
-  std::vector<std::string> names;
-  for (const api::ProviderId& id : *zero) names.push_back(id.ToString());
-  const api::ProviderId& first = zero->front();
-  error.message += fmt::format(
-      "; at zero replicas: {} (by hand they come back with `kubectl scale deployment --replicas=1 -n {} -l {}={}`, "
-      "and likewise the others)",
-      Join(names, ", "), first.ns, api::kLabelProvider, api::ManifestLabel(first.type, first.name));
+// Of those in clusterctl's inventory, this call's or not: an earlier one may have left them so. Nobody would look for
+// them otherwise. One that can't be read hides no other. Also when the caller has stopped.
+Error TellAtZero(const Context& parent, kube::Client& client, Error error) {
+  const Context ctx = parent.WithStop({}).WithTimeout(kToTell);
+  auto entries = ListEntries(ctx, client);
+  if (!entries.ok()) {
+    error.message += "; which providers are at zero replicas can't be told: " + entries.error().message;
+    return error;
+  }
+  std::vector<api::ProviderId> zero, unread;
+  std::string why;
+  for (const ClusterctlEntry& entry : *entries) {
+    auto deployments = DeploymentsOf(ctx, client, entry.id);
+    if (deployments.ok() && IsAtZero(*deployments)) zero.push_back(entry.id);
+    if (deployments.ok()) continue;
+    if (unread.empty()) why = deployments.error().message;
+    unread.push_back(entry.id);
+  }
+  if (!zero.empty()) {
+    const api::ProviderId& first = zero.front();
+    error.message += fmt::format(
+        "; at zero replicas: {} (by hand they come back with `kubectl scale deployment --replicas=1 -n {} -l {}={}`, "
+        "and likewise the others)",
+        Names(zero), first.ns, api::kLabelProvider, api::ManifestLabel(first.type, first.name));
+  }
+  if (!unread.empty())
+    error.message += fmt::format("; whether {} is at zero replicas can't be told: {}", Names(unread), why);
   return error;
 }
 
@@ -130,16 +143,17 @@ Status StopAll(const Context& ctx, kube::Client& client, const Releases& release
   return Ok();
 }
 
-// Also when the caller has stopped, and all of it in one time. TellAtZero tells of what doesn't come back.
+// Also when the caller has stopped, and all of it in one time. TellAtZero tells, in a time of its own, of what doesn't
+// come back.
 Error PutBack(const Context& ctx, kube::Client& client, const Stopped& stopped, const UpgradeOptions& options,
               Error error) {
   const Context own = ctx.WithStop({}).WithTimeout(kToEnd);
   for (const auto& [release, deployments] : stopped) {
     if (deployments.empty()) continue;
-    Tell(options, "putting back what was stopped", *release);
+    Tell(options, kPuttingBack, *release);
     (void)ScaleBack(own, client, release->provider.id, deployments);
   }
-  return TellAtZero(own, client, std::move(error));
+  return TellAtZero(ctx, client, std::move(error));
 }
 
 Status UpgradeAll(const Context& ctx, kube::Client& client, const Releases& releases, const UpgradeOptions& options,

@@ -9,10 +9,12 @@
 
 namespace capi::lifecycle {
 
+inline constexpr std::string_view kPuttingBack = "putting back what was stopped";
+
 // A value.
 struct UpgradeOptions {
   bool contract_changes = false;  // then nothing of the providers runs while they change
-  // Told what begins, for a person: "scaling down", "upgrading", "putting back what was stopped". May be null.
+  // Told what begins, for a person: "scaling down", "upgrading", kPuttingBack. May be null.
   std::function<void(std::string_view what, const Installable& provider)> on_step;
   // Told, for a person, what isn't as it should be and stops nothing. May be null.
   std::function<void(const std::string& what)> on_warning;

@@ -96,19 +96,53 @@ void ReportHold(Conditions& conditions, const Hold& hold) {
   }
 }
 
-// T13: who waits for a turn has tried nothing. What the source came to for this declaration stays told, with the time
+// What a try can come to from its turn on, until all is applied. All else was looked at before the wait, and is over.
+bool IsOfATry(std::string_view why) {
+  constexpr std::string_view kReasons[] = {
+      reason::kSourceUnreachable,
+      reason::kRateLimited,
+      reason::kSourceCredentialsRejected,
+      reason::kVerificationFailed,
+      reason::kComponentsFetchError,
+      reason::kNoReleaseFound,
+      reason::kVersionNotFound,
+      reason::kInvalidMetadata,
+      reason::kCAPIVersionIncompatibility,
+      reason::kWaitingForOrder,
+      reason::kWaitingForPause,
+      reason::kMissingVariables,
+      reason::kInvalidComponents,
+      reason::kMultipleNamespaces,
+      reason::kComponentsNamespaceError,
+      reason::kDuplicateObjects,
+      reason::kComponentsCustomizationError,
+      reason::kUnsupportedManagerField,
+      reason::kComponentsPatchError,
+      reason::kComponentsImageOverrideError,
+      reason::kObjectOwnedByAnotherProvider,
+      reason::kMissingKinds,
+      reason::kPermissionsMissing,
+      reason::kStoredVersionsInUse,
+      reason::kDryRunFailed,
+      reason::kAdopting,
+      reason::kInstallFailed,
+  };
+  return std::find(std::begin(kReasons), std::end(kReasons), why) != std::end(kReasons);
+}
+
+// T13: who waits for a turn has tried nothing. What the last try of this declaration came to stays told, with the time
 // that was told; else each wait would hide it.
-bool StaysTold(const api::Provider& provider, const Hold& hold) {
-  constexpr std::string_view kOfSource[] = {
-      reason::kSourceUnreachable,  reason::kRateLimited,          reason::kSourceCredentialsRejected,
-      reason::kVerificationFailed, reason::kComponentsFetchError, reason::kNoReleaseFound,
-      reason::kVersionNotFound};
-  const Condition* held = kube::FindCondition(provider.status.conditions, hold.condition);
-  const Condition* ready = kube::FindCondition(provider.status.conditions, condition::kReady);
-  if (hold.retry != Retry::kTurn || held == nullptr || ready == nullptr) return false;
-  const bool same = held->status == "False" && ready->status == "False" && held->reason == ready->reason &&
-                    held->observed_generation == provider.generation;
-  return same && std::find(std::begin(kOfSource), std::end(kOfSource), held->reason) != std::end(kOfSource);
+bool StaysTold(const Observation& o, const Hold& hold) {
+  const Condition* ready = kube::FindCondition(o.provider.status.conditions, condition::kReady);
+  if (hold.retry != Retry::kTurn || ready == nullptr) return false;
+  if (ready->observed_generation != o.provider.generation) return false;
+  return ready->status == "True" ? o.fleet.ready() : IsOfATry(ready->reason);
+}
+
+void ReportHeld(Conditions& conditions, const Observation& o, const Hold& hold) {
+  if (!StaysTold(o, hold)) return ReportHold(conditions, hold);
+  // What is Ready has it only from a pass that saw nothing.
+  if (conditions.Get(condition::kReady)->status == "True") conditions.Remove(condition::kReconciling);
 }
 
 constexpr const char* kComingBack = "The workloads get their former replicas back";
@@ -354,7 +388,7 @@ api::ProviderStatus Summarize(const Observation& o, const Done& done) {
   const Condition* upgraded = conditions.Get(condition::kProviderUpgraded);
   bool upgrading = upgraded != nullptr && upgraded->status != "True";
   if (done.hold) {
-    if (!StaysTold(o.provider, *done.hold)) ReportHold(conditions, *done.hold);
+    ReportHeld(conditions, o, *done.hold);
   } else if (done.unpausing) {
     conditions.Set(condition::kReady, "False", reason::kWorkloadsNotReady, kComingBack);
     conditions.Set(condition::kReconciling, "True", reason::kWorkloadsNotReady, kComingBack);

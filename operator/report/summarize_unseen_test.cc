@@ -34,7 +34,7 @@ TEST(Summarize, WordsAreWhatHappens) {
   }
 }
 
-// What a former try came to stays told, of this declaration alone, and of the source alone.
+// What a former try came to stays told, of this declaration alone, and nothing that was looked at before the wait.
 TEST(Summarize, AWaitForATurnIsToldWhereNothingElseIs_T13) {
   const Hold no_turn{"ProviderInstalled", "WaitingForSource", "isn't asked yet", Retry::kTurn, Seconds(5)};
   struct Case {
@@ -42,26 +42,61 @@ TEST(Summarize, AWaitForATurnIsToldWhereNothingElseIs_T13) {
     Retry retry;
     std::int64_t generation;
     bool stays;
+    const char* condition = "ProviderInstalled";
   };
   const Case cases[] = {
       {"SourceUnreachable", Retry::kBackoff, 1, true},
       {"VerificationFailed", Retry::kRefused, 1, true},
       {"VersionNotFound", Retry::kAt, 1, true},
       {"VersionNotFound", Retry::kAt, 2, false},
+      {"InvalidMetadata", Retry::kOnChange, 1, true},
+      {"InvalidComponents", Retry::kOnChange, 1, true},
+      {"MissingVariables", Retry::kOnChange, 1, true},
+      {"MissingVariables", Retry::kOnChange, 2, false},
+      {"CAPIVersionIncompatibility", Retry::kWaiting, 1, true},
+      {"WaitingForOrder", Retry::kWaiting, 1, true, "PreflightCheckPassed"},
+      {"WaitingForPause", Retry::kWaiting, 1, true, "PreflightCheckPassed"},
+      {"MissingKinds", Retry::kWaiting, 1, true, "PreflightCheckPassed"},
+      {"PermissionsMissing", Retry::kRefused, 1, true, "PreflightCheckPassed"},
+      {"DryRunFailed", Retry::kRefused, 1, true},
+      {"InstallFailed", Retry::kRefused, 1, true},
       {"APIServerUnavailable", Retry::kBackoff, 1, false},
-      {"InstallFailed", Retry::kRefused, 1, false},
+      {"WaitingForCoreProviderReady", Retry::kWaiting, 1, false, "PreflightCheckPassed"},
+      {"SecretNotFound", Retry::kWaiting, 1, false, "PreflightCheckPassed"},
+      {"MoreThanOneExists", Retry::kWaiting, 1, false, "PreflightCheckPassed"},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.reason);
     Observation o = Observed();
     o.provider.generation = 1;
-    o.provider.status = Summarize(o, {.hold = Hold{"ProviderInstalled", c.reason, "why", c.retry}});
+    o.provider.status = Summarize(o, {.hold = Hold{c.condition, c.reason, "why", c.retry}});
     const api::ProviderStatus was = o.provider.status;
     o.provider.generation = c.generation;
     o.provider.status = Summarize(o, {.hold = no_turn});
     EXPECT_EQ(o.provider.status == was, c.stays);
     EXPECT_THAT(Get(o.provider.status, "Ready")->message, HasSubstr(c.stays ? "why" : "isn't asked yet"));
     EXPECT_EQ(Summarize(o, {.hold = no_turn}), o.provider.status) << "once";
+  }
+}
+
+// Who is Ready has asked for its turn anew (reconcile-at), and is no worse for that others are at work.
+TEST(Summarize, WhoIsReadyStaysSoWhileItWaitsForATurn_T13) {
+  const Hold no_turn{"ProviderInstalled", "WaitingForSource", "isn't asked yet", Retry::kTurn, Seconds(5)};
+  Observation o = Observed();
+  o.provider.generation = 1;
+  o.provider.status = Summarize(o, Applied());
+  const api::ProviderStatus ready = o.provider.status;
+  ASSERT_EQ(StatusOf(ready, "Ready"), "True");
+  EXPECT_EQ(Summarize(o, {.hold = no_turn}), ready);
+  o.provider.status =
+      SummarizeUnseen(o.provider, Hold{"Ready", "APIServerUnavailable", "away", Retry::kBackoff}, o.now);
+  ASSERT_EQ(StatusOf(o.provider.status, "Reconciling"), "True");
+  EXPECT_EQ(Summarize(o, {.hold = no_turn}), ready) << "the API server is there again";
+  Observation changed = o, sick = o;
+  changed.provider.generation = 2;
+  sick.fleet.workloads = {testing::NewWorkload(kube::HealthState::kInProgress)};
+  for (const Observation* other : {&changed, &sick}) {
+    EXPECT_EQ(StatusOf(Summarize(*other, {.hold = no_turn}), "Ready"), "False");
   }
 }
 

@@ -14,6 +14,7 @@ class Cut:
         self.at = at
         self.after = after
         self.count = 0
+        self.reached = False
         self.happened = False
         self.process = None
         self.lock = threading.Lock()
@@ -22,10 +23,13 @@ class Cut:
         """Counts a request; whether it is the one."""
         with self.lock:
             self.count += 1
-            return self.at is not None and self.count == self.at
+            if self.at is None or self.reached or self.count < self.at:
+                return False
+            self.reached = True
+            return True
 
-    def takes_back(self, method, path, status):
-        """Whether an answer says that a request that was counted doesn't count."""
+    def takes_back(self, method, path, status, is_the_one):
+        """Whether an answer says that a request that was counted doesn't count. Where it was the one, the next one is."""
         return False
 
     def end(self):
@@ -76,7 +80,7 @@ def handler(proxy, port, tls):
             if "watch=" in self.path:
                 return self.pass_events(answer)
             content = answer.read()
-            if not cut.takes_back(self.command, self.path, answer.status) and ends_here:
+            if not cut.takes_back(self.command, self.path, answer.status, ends_here) and ends_here:
                 return self.hang_up(cut)
             self.send_head(answer)
             self.send_header("Content-Length", str(len(content)))

@@ -1,6 +1,8 @@
 // Exec credential plugins, with real programs.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/stat.h>
 
 #include <cstdlib>
@@ -12,6 +14,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "kube/client/config/config.h"
+#include "kube/client/config/run_program.h"
 
 namespace capi::kube {
 namespace {
@@ -243,6 +246,23 @@ TEST_F(ExecTest, WhatARunThrowsIsItsError) {
   ASSERT_FALSE(credential.ok());
   EXPECT_THAT(credential.error().message, HasSubstr("exception: out of order"));
   EXPECT_TRUE(config.credentials->Get(ctx_, nullptr).ok()) << "the next run begins anew";
+}
+
+// L10, L22: what waits for Ctrl-C keeps that from its own threads, and not from a plugin that asks for a password.
+TEST(RunProgram, SignalsThatTheCallerBlocksEndIt) {
+  sigset_t signals, before;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &signals, &before);
+  for (int number : {SIGINT, SIGTERM}) {
+    auto ended =
+        RunProgram(Context{}, {.command = "sh", .args = {"-c", fmt::format("kill -{} $$; echo alive", number)}});
+    ASSERT_TRUE(ended.ok()) << ended.error().message;
+    EXPECT_EQ(ended->exit_code, 128 + number);
+    EXPECT_EQ(ended->out, "");
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 TEST_F(ExecTest, ManyCallersRunItOnce) {

@@ -72,9 +72,17 @@ Result<pid_t> Spawn(const Program& program, int out, int err) {
   if (!program.interactive) posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, out, 1);
   posix_spawn_file_actions_adddup2(&actions, err, 2);
+  // Which signals our threads block is no affair of the program's: Ctrl-C ends it.
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
   pid_t pid = 0;
   int failed =
-      posix_spawnp(&pid, program.command.c_str(), &actions, nullptr, Pointers(argv).data(), Pointers(env).data());
+      posix_spawnp(&pid, program.command.c_str(), &actions, &attributes, Pointers(argv).data(), Pointers(env).data());
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   if (failed == 0) return pid;
   Code code = failed == ENOENT ? Code::kNotFound : Code::kUnauthenticated;

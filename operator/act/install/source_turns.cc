@@ -14,16 +14,19 @@ std::deque<SourceTurns::Waiting>::iterator SourceTurns::Find(const std::string& 
 }
 
 SourceTurns::Turn SourceTurns::Take(const std::string& key) {
-  MutexLock lock(mu_);
-  auto mine = Find(key);
-  const auto before = static_cast<size_t>(mine - waiting_.begin());
-  if (asking_ + before >= at_once_) {
-    if (mine == waiting_.end()) mine = waiting_.insert(mine, {.key = key});
-    mine->asked = true;
-    return nullptr;
+  {
+    MutexLock lock(mu_);
+    auto mine = Find(key);
+    const auto before = static_cast<size_t>(mine - waiting_.begin());
+    if (asking_ + before >= at_once_) {
+      if (mine == waiting_.end()) mine = waiting_.insert(mine, {.key = key});
+      mine->asked = true;
+      return nullptr;
+    }
+    if (mine != waiting_.end()) waiting_.erase(mine);
+    ++asking_;
   }
-  if (mine != waiting_.end()) waiting_.erase(mine);
-  ++asking_;
+  // Without the lock: where there is no memory for the Turn (F7), its end comes at once.
   return Turn(this, [this](const void*) {
     {
       MutexLock ends(mu_);

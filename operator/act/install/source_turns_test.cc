@@ -89,6 +89,8 @@ TEST(SourceTurns, NoMoreThanMayAskAtOnce_T13) {
         if (!turn) continue;
         if (asking.fetch_add(1) >= kMost) too_many = true;
         ++had;
+        // Long enough for all the others to come, were there no limit.
+        for (int i = 0; i < 20; ++i) std::this_thread::yield();
         asking.fetch_sub(1);
       }
     });

@@ -102,15 +102,15 @@ Result<std::unique_ptr<fetch::Repository>> Sources::Open(const api::Provider& pr
   if (!options_.folder.empty() && !(fetch && !fetch->url.empty())) {
     return fetch::OpenFolder(options_.folder, api::ManifestLabel(id.type, id.name), ComponentsFile(id));
   }
-  std::optional<std::string> url =
-      fetch && !fetch->url.empty() ? WithFile(fetch->url, id) : settings_.UrlOf(id.type, id.name);
+  const bool own_url = fetch && !fetch->url.empty();
+  std::optional<std::string> url = own_url ? WithFile(fetch->url, id) : settings_.UrlOf(id.type, id.name);
   if (!url) return Error{Code::kNotFound, fmt::format("no URL is known for {}", id.ToString()), {}};
-  const std::string where = fetch && !fetch->url.empty() ? "spec.fetchConfig.url" : "the operator's configuration file";
+  const std::string where = own_url ? "spec.fetchConfig.url" : "the operator's configuration file";
   if (TRY_WITH(fetch::KindOfUrl(*url), where) == fetch::UrlKind::kGitLab) {
     TRY_WITH(fetch::ParseGitLabUrl(*url), where);
-    if (fetch && !fetch->url.empty()) TRY_WITH(CheckAllowed(*url, {"gitlab.com"}), where);
+    if (own_url) TRY_WITH(CheckAllowed(*url, {"gitlab.com"}), where);
     fetch::GitLabOptions gitlab = options_.gitlab;
-    gitlab.url_token = credentials.gitlab_token;
+    if (own_url) gitlab.url_token = credentials.gitlab_token;
     return fetch::OpenGitLab(*url, gitlab);
   }
   TRY_WITH(fetch::ParseGitHubUrl(*url), where);

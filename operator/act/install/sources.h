@@ -30,7 +30,7 @@ Result<std::string> CanonicalSource(std::string_view text);
 // What a provider's Secrets have for its source; "" where nothing. A value.
 struct SourceCredentials {
   std::string github_token;  // "" for the operator's own
-  std::string gitlab_token;  // the same; it goes to any host (T10)
+  std::string gitlab_token;  // the same; it goes to the host of fetchConfig.url alone (T10)
   fetch::OciCredentials oci;
 };
 SourceCredentials CredentialsIn(const std::map<std::string, std::string>& secret);

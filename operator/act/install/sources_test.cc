@@ -49,16 +49,17 @@ TEST(Sources, ARepositoryIsNamedByAFileOrByItsPageOfReleases) {
 }
 
 // I16, T10: the operator's own token goes to hosts that its configuration file names, whoever asks for a release there,
-// and to no other; the Secret's goes wherever the object leads.
+// and to no other; the Secret's goes to the host of the object's URL, and to none that it doesn't name.
 TEST(Sources, TheOperatorsTokenGoesToHostsOfItsConfigurationAlone) {
   fetch::GitLabStandIn named({fetch::Package("v1.0.0")}), other({fetch::Package("v1.0.0")});
   Settings settings;
   settings.file.providers = {{api::ProviderType::kInfrastructure, "configured", named.url()}};
+  std::string own = "own";
   auto sent = [&](const fetch::GitLabStandIn& gitlab, const std::string& name, const std::string& url,
                   const SourceCredentials& credentials) {
     SourceOptions options;
     options.gitlab = gitlab.options();
-    options.gitlab.token = "own";
+    options.gitlab.token = own;
     // Whom the configuration file names need not be allowed, though it has an address of this machine (T11).
     if (!url.empty()) options.allowed = {*CanonicalSource(named.host()), *CanonicalSource(other.host())};
     api::Provider provider;
@@ -78,6 +79,9 @@ TEST(Sources, TheOperatorsTokenGoesToHostsOfItsConfigurationAlone) {
   EXPECT_EQ(sent(other, "mine", other.url(), {}), "");
   EXPECT_EQ(sent(other, "mine", other.url(), secret), "Bearer secret");
   EXPECT_EQ(sent(named, "mine", named.url(), secret), "Bearer secret");
+  EXPECT_EQ(sent(named, "configured", "", secret), "Bearer own");
+  own.clear();
+  EXPECT_EQ(sent(named, "configured", "", secret), "");
 }
 
 // I2, T9: with the folder that the operator was given, too.

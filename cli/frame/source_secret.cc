@@ -1,0 +1,80 @@
+#include "cli/frame/source_secret.h"
+
+#include <fmt/format.h>
+
+#include "base/encoding.h"
+
+namespace capi::cli {
+namespace {
+
+// Thread-safe, as the other one is.
+class AskedWithoutSecret : public fetch::Repository {
+ public:
+  AskedWithoutSecret(std::unique_ptr<fetch::Repository> repository, std::string unread)
+      : repository_(std::move(repository)), unread_(std::move(unread)) {}
+
+  std::string Describe() const override { return repository_->Describe(); }
+  bool IsLocal() const override { return repository_->IsLocal(); }
+  std::string ComponentsFile() const override { return repository_->ComponentsFile(); }
+  Result<std::vector<api::Version>> Versions(const Context& ctx) override {
+    auto versions = repository_->Versions(ctx);
+    if (!versions.ok()) return WithUnread(versions.error(), unread_);
+    return versions;
+  }
+  Result<std::string> File(const Context& ctx, const api::Version& version, std::string_view name) override {
+    auto file = repository_->File(ctx, version, name);
+    if (!file.ok()) return WithUnread(file.error(), unread_);
+    return file;
+  }
+
+ private:
+  const std::unique_ptr<fetch::Repository> repository_;
+  const std::string unread_;
+};
+
+}  // namespace
+
+Result<std::map<std::string, std::string>> SecretValues(const kube::Object& secret) {
+  std::map<std::string, std::string> out;
+  const Json* data = Find(secret.json(), {"data"});
+  if (data == nullptr || !data->is_object()) return out;
+  for (const auto& [key, value] : data->items()) {
+    if (!value.is_string()) continue;
+    out[key] = TRY_WITH(Base64Decode(value.get_ref<const std::string&>()),
+                        fmt::format("Secret {}/{}, key {}", secret.ns(), secret.name(), key));
+  }
+  return out;
+}
+
+Result<SourceSecret> ForItsSource(const Context& ctx, kube::Client& client, const api::Provider& provider,
+                                  const std::optional<api::ObjectRef>& secret) {
+  if (!secret || secret->ns != provider.id.ns) return SourceSecret();
+  const std::string where = fmt::format("Secret {}/{}", secret->ns, secret->name);
+  auto found = client.Get(ctx, kube::Builtin("Secret"), secret->ns, secret->name);
+  if (!found.ok() && found.code() == Code::kNotFound) return SourceSecret();
+  if (!found.ok() && found.code() == Code::kPermissionDenied) return SourceSecret{{}, where};
+  if (!found.ok()) return found.error().With(where);
+  return SourceSecret{TRY(SecretValues(*found)), ""};
+}
+
+Result<RegistrySecret> OciCredentialsOf(const Context& ctx, kube::Client& client, const api::Provider& provider) {
+  const auto& fetch = provider.spec.fetch_config;
+  const auto& ref = fetch && fetch->secret_ref ? fetch->secret_ref : provider.spec.config_secret;
+  SourceSecret secret = TRY(ForItsSource(ctx, client, provider, ref));
+  return RegistrySecret{fetch::OciCredentialsIn(secret.values), secret.unread};
+}
+
+Error WithUnread(Error error, const std::string& unread) {
+  const bool by_credentials =
+      error.code == Code::kUnauthenticated || error.code == Code::kPermissionDenied || error.code == Code::kNotFound;
+  if (!unread.empty() && by_credentials)
+    error.message += fmt::format("; you may not read {}, which may have credentials for it", unread);
+  return error;
+}
+
+std::unique_ptr<fetch::Repository> WithUnread(std::unique_ptr<fetch::Repository> repository, std::string unread) {
+  if (unread.empty()) return repository;
+  return std::make_unique<AskedWithoutSecret>(std::move(repository), std::move(unread));
+}
+
+}  // namespace capi::cli
