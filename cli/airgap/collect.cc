@@ -14,6 +14,7 @@
 #include "cli/declare/lint_object.h"
 #include "cli/declare/manifest_files.h"
 #include "cli/frame/provider_objects.h"
+#include "cli/frame/source_secret.h"
 #include "fetch/oci/oci.h"
 #include "fetch/url.h"
 #include "kube/meta/label_selector.h"
@@ -70,22 +71,29 @@ Result<api::Release> FromArtifact(const Context& ctx, const Config& config, api:
 Result<api::Release> FromOwnSource(const Context& ctx, const Config& config, const api::Provider& provider,
                                    ManagementCluster* cluster, bool named, Notes& notes) {
   ReleaseSources sources{config};
+  std::string unread;  // what may have credentials that its source asks for
   if (cluster != nullptr) {
     kube::Client& client = cluster->client();
-    auto secret = TRY(ForItsSource(ctx, client, provider, provider.spec.config_secret));
-    sources.github_token = secret["github-token"];
-    sources.gitlab_token = secret["gitlab-access-token"];
-    sources.oci = TRY(OciCredentialsOf(ctx, client, provider));
+    SourceSecret secret = TRY(ForItsSource(ctx, client, provider, provider.spec.config_secret));
+    RegistrySecret registry = TRY(OciCredentialsOf(ctx, client, provider));
+    sources.github_token = secret.values["github-token"];
+    sources.gitlab_token = secret.values["gitlab-access-token"];
+    sources.oci = std::move(registry.credentials);
+    const auto& source = provider.spec.fetch_config;
+    unread = source && !source->oci.empty() ? std::move(registry.unread) : std::move(secret.unread);
   }
-  if (named) sources.oci = RegistryOptionsOf(config).credentials;
+  if (named) {
+    sources.oci = RegistryOptionsOf(config).credentials;
+    unread.clear();
+  }
   sources.signatures = IsVerified(provider);
   api::Provider asked = provider;
   if (asked.spec.fetch_config && asked.spec.fetch_config->selector) asked.spec.fetch_config.reset();
   auto release = FindRelease(ctx, sources, asked, notes);
-  if (release.ok() || named || release.code() != Code::kUnauthenticated) return release;
+  if (release.ok()) return release;
+  Error error = WithUnread(release.error(), unread);
   const auto& fetch = asked.spec.fetch_config;
-  if (!fetch || fetch->oci.empty()) return release;
-  Error error = release.error();
+  if (named || error.code != Code::kUnauthenticated || !fetch || fetch->oci.empty()) return error;
   error.message += fmt::format(". Those of the environment go there with --artifact-url {}", fetch->oci);
   return error;
 }
