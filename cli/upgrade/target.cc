@@ -110,7 +110,8 @@ Result<Fetched> Fetch(const Context& ctx, const Config& config, ManagementCluste
   const bool overridden = !IsOfRegistry(object.provider) && TRY(HasOwnFiles(config, object.provider, version));
   auto stored = TRY(releases::FindStored(ctx, cluster.client(), object.provider, version));
   // T14: what is put there has its signatures with it, and what was there before may lack them; the operator verifies.
-  const bool verified = fetch && fetch->verify;
+  const auto& source = object.provider.spec.fetch_config;
+  const bool verified = source && source->verify;
   const bool lacks = verified && stored && stored->release.signatures.empty();
   if (lacks && stored->kept) {
     return Refused(
