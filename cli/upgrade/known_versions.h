@@ -27,7 +27,8 @@ struct ProviderRepository {
 // With a selector: the ConfigMaps that it finds, and the configuration's source where this machine names it: by an
 // entry in its file, a mirror, or files in the folder of overrides; that source may be out of reach. With
 // `fetchConfig.url` or `fetchConfig.oci`: that one. Else the configuration's source. Files in the folder of overrides
-// go before those of a release, but not with `fetchConfig.oci`: they don't count there. `cluster` and `notes` must outlive it.
+// go before those of a release, but not with `fetchConfig.oci`: they don't count there. `cluster` and `notes` must
+// outlive it.
 Result<ProviderRepository> OpenRepository(const Context& ctx, const Config& config, ManagementCluster& cluster,
                                           const InstalledProvider& provider, const ProviderObject* object,
                                           Notes& notes);

@@ -27,7 +27,7 @@ const std::string kMap = "/api/v1/namespaces/capa-system/configmaps/infrastructu
 const std::string kAlone = "Warning: the versions of ConfigMaps of namespace capa-system with ";
 
 // aws, which is built in, as init leaves it where it took it from elsewhere than the operator would: v2.0.0 is in the
-// cluster. The mirror has v2.1.0.
+// cluster. The mirror has v2.1.0, and v2.1.1 without files.
 class ReleasesInTheCluster : public Upgrades {
  protected:
   ReleasesInTheCluster() {
@@ -60,7 +60,7 @@ class ReleasesInTheCluster : public Upgrades {
     if (away_) return {.status = 503, .headers = {}, .body = "unicorn"};
     const std::string project = "/kubernetes-sigs/cluster-api-provider-aws/releases";
     if (path == "/repos" + project)
-      return {.status = 200, .headers = {}, .body = R"([{"tag_name": "v2.1.0", "draft": false, "assets": []}])"};
+      return {.status = 200, .headers = {}, .body = R"([{"tag_name": "v2.1.1"}, {"tag_name": "v2.1.0"}])"};
     if (path == project + "/download/v2.1.0/metadata.yaml") return {.status = 200, .headers = {}, .body = kSeries};
     return {.status = 404, .headers = {}, .body = "{}"};
   }
@@ -71,7 +71,8 @@ class ReleasesInTheCluster : public Upgrades {
 const char kNewer[] = "InfrastructureProvider   v2.0.0            v2.1.0\n";
 const char kUpToDate[] = "InfrastructureProvider   v2.0.0            Already up to date\n";
 
-TEST_F(ReleasesInTheCluster, AMirrorIsLookedAtToo) {  // L12
+// L12: a version whose files aren't there yet is none, and doesn't keep the others from being told.
+TEST_F(ReleasesInTheCluster, AMirrorIsLookedAtToo) {
   Outcome got = Plan(OfMirror());
   EXPECT_EQ(got.code, 0) << got.err;
   EXPECT_THAT(got.out, HasSubstr(kNewer));
