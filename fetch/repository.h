@@ -100,9 +100,10 @@ struct UrlOptions {
   GitLabOptions gitlab;
 };
 
-// Releases of "owner/repo" on GitHub: list through the API, files as release assets. `url` is
-// "https://github.com/{owner}/{repo}/releases/{latest|tag}/{file}" (clusterctl.md 3.3). What the API
-// says of a release's two files, it is asked for once; nothing else is kept between calls.
+// Releases of "owner/repo" on GitHub. `url` is
+// "https://github.com/{owner}/{repo}/releases/{latest|tag}/{file}" (clusterctl.md 3.3). Without a token the versions
+// are the tags, as git lists them, and files come by their names: the API, which answers few such requests, is asked
+// for digests (T6), and for versions where there are no tags to be had. With one it is asked for all.
 Result<std::unique_ptr<Repository>> OpenGitHub(std::string_view url, const GitHubOptions& options);
 
 // Versions of a generic package on GitLab: list through the API, files as those of the package. `url` is
