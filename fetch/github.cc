@@ -11,6 +11,7 @@
 #include "fetch/answer.h"
 #include "fetch/download.h"
 #include "fetch/github/git_refs.h"
+#include "fetch/github/known_answers.h"
 #include "fetch/github_releases.h"
 #include "fetch/repository.h"
 #include "fetch/url.h"
@@ -27,7 +28,10 @@ constexpr std::string_view kJsonType = "application/vnd.github+json";
 // Thread-safe.
 class GitHubRepository : public Repository {
  public:
-  GitHubRepository(GitHubUrl url, GitHubOptions options) : url_(std::move(url)), options_(std::move(options)) {}
+  GitHubRepository(GitHubUrl url, GitHubOptions options)
+      : url_(std::move(url)),
+        options_(std::move(options)),
+        asker_(options_.api_url + " " + (options_.token.empty() ? "" : Sha256Hex(options_.token))) {}
 
   std::string Describe() const override {
     auto url = http::Url::Parse(options_.download_url);
@@ -326,16 +330,53 @@ class GitHubRepository : public Repository {
     return Error{Code::kUnavailable, fmt::format("got {} bytes of {}", body.size(), asset.size), {}};
   }
 
+  // What an answer has said isn't sent again while it is so.
   Result<http::Response> AskApi(const Context& ctx, const std::string& url, bool* too_large = nullptr) const {
-    return Get(ctx, options_, {url, kJsonType, options_.token, options_.max_answer}, GitHubError, too_large);
+    const std::string question = url + " " + asker_;
+    const std::optional<GitHubAnswers::Answer> known = options_.answers->Of(question);
+    if (known && ctx.clock->Monotonic() < known->holds_until) return known->response;
+    TRY(options_.answers->CheckLimit(asker_, ctx.clock->Monotonic()));
+    http::Response response = TRY(CountLimit(
+        ctx,
+        Get(ctx, options_, {url, kJsonType, options_.token, options_.max_answer, known ? known->etag : std::string()},
+            GitHubError, too_large)));
+    if (response.status == 304) {
+      options_.answers->Renew(question, response, ctx.clock->Monotonic());
+      return known->response;
+    }
+    if (Result<std::string> text = TextToKeep(response); text.ok()) {
+      response.body = *std::move(text);
+      options_.answers->Put(question, response, ctx.clock->Monotonic());
+    }
+    return response;
   }
 
-  Result<http::Response> GetFile(const Context& ctx, std::string url, std::string token) const {
-    return Get(ctx, options_, {std::move(url), kFileType, std::move(token), options_.max_file}, GitHubError);
+  // Who has been told to wait doesn't ask for anything else meanwhile.
+  Result<http::Response> CountLimit(const Context& ctx, Result<http::Response> response) const {
+    if (!response.ok() && response.code() == Code::kRateLimited) {
+      options_.answers->Limit(asker_, response.error(), ctx.clock->Monotonic());
+    }
+    return response;
+  }
+
+  // An answer that is worth keeping: with an ETag, and with all that is read of it.
+  Result<std::string> TextToKeep(const http::Response& response) const {
+    const std::vector<std::string> files = Files();
+    if (!response.headers.Has("ETag") || !std::all_of(files.begin(), files.end(), IsKept)) return Invalid("not kept");
+    return Shortened(response.body);
+  }
+
+  // With a token of the API.
+  Result<http::Response> GetFile(const Context& ctx, std::string url, const std::string& token) const {
+    if (!token.empty()) TRY(options_.answers->CheckLimit(asker_, ctx.clock->Monotonic()));
+    Result<http::Response> response =
+        Get(ctx, options_, {std::move(url), kFileType, token, options_.max_file}, GitHubError);
+    return token.empty() ? response : CountLimit(ctx, std::move(response));
   }
 
   const GitHubUrl url_;
   const GitHubOptions options_;
+  const std::string asker_;  // whose requests GitHub counts together: no token itself, which nothing should show
   mutable Mutex mu_;
   std::map<std::string, std::map<std::string, Asset>> named_ CAPI_GUARDED_BY(mu_);  // by tag, then asset
   std::map<std::string, Error> unanswered_ CAPI_GUARDED_BY(mu_);                    // by tag: it isn't asked again
@@ -356,6 +397,7 @@ Result<std::unique_ptr<Repository>> OpenGitHub(std::string_view url, const GitHu
   GitHubOptions used = options;
   used.token = TRY(CheckToken(options.token, kService));
   if (!used.digests) used.digests = std::make_shared<NamedDigests>();
+  if (!used.answers) used.answers = std::make_shared<GitHubAnswers>();
   while (used.api_url.ends_with('/')) used.api_url.pop_back();
   while (used.download_url.ends_with('/')) used.download_url.pop_back();
   return std::unique_ptr<Repository>(std::make_unique<GitHubRepository>(std::move(parsed), std::move(used)));

@@ -81,11 +81,14 @@ struct HttpOptions {
   std::function<bool(const http::Url&)> inward_hosts = {};
 };
 
+class GitHubAnswers;
+
 struct GitHubOptions : HttpOptions {
   std::string api_url = "https://api.github.com";   // GitHub Enterprise: "https://host/api/v3"
   std::string download_url = "https://github.com";  // of release assets by name
   std::string token;                                // never logged
   std::vector<std::string> more_files = {};         // names that are read beside metadata and components
+  std::shared_ptr<GitHubAnswers> answers = {};      // null: they are forgotten with the repository
 };
 
 // Any host may be a GitLab, so tokens go to chosen ones alone (behaviour.md T10). They are never logged.

@@ -70,6 +70,7 @@ Result<fetch::GitHubOptions> GitHubOptionsOf(const Config& config) {
   options.token = TRY(config.Get("github-token")).value_or("");
   if (auto url = TRY(config.Get(kMirrorOfApi))) options.api_url = *url;
   if (auto url = TRY(config.Get(kMirror))) options.download_url = *url;
+  options.answers = config.github_answers();
   options.proxy = ProxyFrom(config.getenv());
   options.user_agent = fmt::format("clusterctl/{}", kProjectVersion);
   return options;

@@ -7,6 +7,7 @@
 
 #include "base/encoding.h"
 #include "base/testing/cost.h"
+#include "fetch/github/known_answers.h"
 #include "fetch/github_testing.h"
 
 namespace capi::fetch {
@@ -145,6 +146,111 @@ TEST(GitHubRequests, AReleaseTakesThree_I17) {
       auto release = GetRelease({}, *Open(github.options(with_token ? std::string(kToken) : "")), V("v1.11.0"));
       ASSERT_TRUE(release.ok()) << release.error().message;
       EXPECT_EQ(Asked(github).size(), 3u);
+    }
+  }
+}
+
+// The figure: within the sixty requests that GitHub's API answers in an hour without a token, fifty providers have
+// their versions looked up, and the newest fetched as the operator does, with a look of its own.
+TEST(GitHubRequests, FiftyProvidersTakeNoMoreThanSixtyOfTheApi_I17) {
+  std::vector<GitHubRelease> releases;
+  for (int i = 0; i < 300; ++i) releases.push_back(Named("v1.11." + std::to_string(i)));
+  GitHubStandIn github(releases);
+  github.ServeTags();
+  github.UseETags("public, max-age=60, s-maxage=60");
+  GitHubOptions options = github.options();
+  options.digests = std::make_shared<NamedDigests>();
+  options.answers = std::make_shared<GitHubAnswers>();
+  for (int i = 0; i < 50; ++i) {
+    const std::string url = "https://github.com/o/r" + std::to_string(i) + "/releases/latest/core-components.yaml";
+    auto latest = LatestVersion({}, *Open(options, url), {"v1beta2"});
+    ASSERT_TRUE(latest.ok()) << latest.error().message;
+    EXPECT_EQ(latest->ToString(), "v1.11.299");
+    ASSERT_TRUE(GetRelease({}, *Open(options, url), *latest).ok());
+  }
+  EXPECT_EQ(CountApi(github), 50u);
+}
+
+// The list of one repository is shared by its providers for as long as GitHub says that it holds; then GitHub is asked
+// whether it still does, which costs nothing with a token.
+TEST(GitHubRequests, AListIsSharedAndAskedForByItsETag_I17) {
+  FakeClock clock;
+  Context ctx;
+  ctx.clock = &clock;
+  GitHubStandIn github({Named("v1.11.0"), Named("v1.10.3"), Named("v1.10.2")});
+  github.UseETags("private, max-age=60");
+  GitHubOptions options = github.options(std::string(kToken));
+  options.answers = std::make_shared<GitHubAnswers>();
+  auto look = [&](std::string_view file) {
+    const std::string url = "https://github.com/o/r/releases/latest/" + std::string(file);
+    auto repository = Open(options, url);
+    EXPECT_THAT(Texts(repository->Versions(ctx)), ElementsAre("v1.10.2", "v1.10.3", "v1.11.0"));
+    return repository;
+  };
+  look("core-components.yaml");
+  EXPECT_EQ(CountApi(github), 2u) << "two pages";
+  look("bootstrap-components.yaml");
+  EXPECT_EQ(CountApi(github), 2u);
+  clock.Advance(Seconds(60));
+  auto repository = look("core-components.yaml");
+  EXPECT_EQ(CountApi(github), 4u);
+  EXPECT_EQ(CountApi(github, 304), 2u);
+  EXPECT_EQ(repository->File(ctx, V("v1.10.2"), "core-components.yaml").value(), "kind: Namespace\n")
+      << "what was kept names the assets";
+  // Another token's answers are its own.
+  options.token = "ghp_other";
+  const size_t before = CountApi(github, 200);
+  look("core-components.yaml");
+  EXPECT_EQ(CountApi(github, 200), before + 2);
+}
+
+// A changed answer is taken, and so is a changed asset's digest (T6).
+TEST(GitHubRequests, WhatHasChangedIsSeen_T6) {
+  GitHubRelease changed = Named("v1.11.0");
+  changed.assets["core-components.yaml"] = "kind: Changed\n";
+  GitHubStandIn before({Named("v1.11.0")}), after({changed, Release("v1.12.0")});
+  for (GitHubStandIn* github : {&before, &after}) github->UseETags();
+  GitHubOptions options = before.options(std::string(kToken));
+  options.answers = std::make_shared<GitHubAnswers>();
+  ASSERT_TRUE(GetRelease({}, *Open(options), V("v1.11.0")).ok());
+  before.AnswerApiWith(TextResponse(200, R"([{"tag_name": "v1.12.0"}])", "application/json"));
+  EXPECT_THAT(Texts(Open(options)->Versions({})), ElementsAre("v1.12.0"));
+  // The asset is another one than the digest that is named (of the one before).
+  options = after.options();
+  options.answers = std::make_shared<GitHubAnswers>();
+  EXPECT_EQ(GetRelease({}, *Open(options), V("v1.11.0")).code(), Code::kFailedPrecondition);
+}
+
+// F1: who was told when the limit ends asks nothing until then, and says it each time; whichever provider it was.
+TEST(GitHubRequests, NobodyAsksBeforeTheLimitResets_I17_F1) {
+  const std::pair<std::string_view, std::string_view> cases[] = {{"X-RateLimit-Reset", "1700000900"},
+                                                                 {"Retry-After", "900"}};
+  for (int status : {403, 429}) {
+    for (const auto& [header, value] : cases) {
+      SCOPED_TRACE(header);
+      FakeClock clock;  // at 1700000000
+      Context ctx;
+      ctx.clock = &clock;
+      GitHubStandIn github({Named("v1.11.0")});
+      github.MakePrivate();
+      http::Response limit = TextResponse(status, "{}", "application/json");
+      limit.headers.Set("X-RateLimit-Remaining", "0");
+      limit.headers.Set(header, value);
+      github.AnswerApiWith(limit);
+      GitHubOptions options = github.options(std::string(kToken));
+      options.answers = std::make_shared<GitHubAnswers>();
+      EXPECT_EQ(Open(options)->Versions(ctx).error().retry_after, Seconds(900));
+      github.AnswerApi();
+      clock.Advance(Seconds(600));
+      auto file = Open(options, "https://github.com/o/other/releases/latest/core-components.yaml")
+                      ->File(ctx, V("v1.11.0"), "core-components.yaml");
+      ASSERT_FALSE(file.ok());
+      EXPECT_EQ(file.code(), Code::kRateLimited);
+      EXPECT_EQ(file.error().retry_after, Seconds(300));
+      EXPECT_THAT(file.error().message, HasSubstr("the limit resets at 2023-11-14T22:28:20Z"));
+      EXPECT_EQ(CountApi(github), 1u);
+      clock.Advance(Seconds(300));
+      EXPECT_THAT(Texts(Open(options)->Versions(ctx)), ElementsAre("v1.11.0"));
     }
   }
 }
