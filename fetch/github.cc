@@ -12,6 +12,7 @@
 #include "fetch/download.h"
 #include "fetch/github/git_refs.h"
 #include "fetch/github/known_answers.h"
+#include "fetch/github/module_proxy.h"
 #include "fetch/github_releases.h"
 #include "fetch/repository.h"
 #include "fetch/url.h"
@@ -170,6 +171,12 @@ class GitHubRepository : public Repository {
   // With a token the API is asked, which takes 5,000 requests an hour then. Without, it is where there are no tags.
   Result<std::vector<api::Version>> AllVersions(const Context& ctx) {
     if (!options_.token.empty()) return ListReleases(ctx);
+    if (!options_.module_proxy.empty()) {
+      auto versions = ModuleVersions(ctx, options_, options_.module_proxy, url_.owner, url_.repository);
+      if (versions.ok()) return versions;
+      TRY(ctx.Check());
+      TellOtherWay(ctx, versions.error());
+    }
     Result<std::vector<api::Version>> versions = ListTags(ctx);
     if (versions.ok() || IsAway(versions.code())) return versions;
     TellOtherWay(ctx, versions.error());

@@ -54,7 +54,7 @@ TEST(GitHub, LatestIsStableAndOfTheContract_I3) {
 // T6: the API's budget is small, and not needed for the files: it is asked for the digests of both at once. Where it
 // doesn't answer, they come all the same; with a token, too, with which it is asked for them first.
 TEST(GitHub, DownloadsByNameWithOneQuestionToTheApi) {
-  for (const std::string token : {std::string(), std::string(kToken)}) {
+  for (const std::string& token : {std::string(), std::string(kToken)}) {
     for (int status : {200, 401, 403, 404, 500}) {
       SCOPED_TRACE(token + std::to_string(status));
       GitHubStandIn github({Release("v1.11.0")});
@@ -103,7 +103,7 @@ TEST(GitHub, FindsReleasesWhoseTagHasNoV_I12) {
 }
 
 TEST(GitHub, TellsAMissingReleaseFromAMissingFile_F1) {
-  for (const std::string token : {std::string(), std::string(kToken)}) {
+  for (const std::string& token : {std::string(), std::string(kToken)}) {
     SCOPED_TRACE(token);
     GitHubStandIn github({{.tag = "v1.11.0", .assets = {{"metadata.yaml", std::string(kMetadata)}}}});
     auto repository = Open(github.options(token));

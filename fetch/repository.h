@@ -88,6 +88,7 @@ struct GitHubOptions : HttpOptions {
   std::string download_url = "https://github.com";  // of release assets by name
   std::string token;                                // never logged
   std::vector<std::string> more_files = {};         // names that are read beside metadata and components
+  std::string module_proxy = {};                    // of Go modules, asked for versions first; "" for none
   std::shared_ptr<GitHubAnswers> answers = {};      // null: they are forgotten with the repository
 };
 

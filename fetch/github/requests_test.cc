@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 
 #include "base/encoding.h"
@@ -98,7 +99,7 @@ TEST(GitHubRequests, TheApiListsWhereThereAreNoTags) {
   };
   for (const auto& [answer, code] : cases) {
     SCOPED_TRACE(std::to_string(answer.status) + answer.body);
-    auto web = http::Server::Start({}, [&](const http::ServerRequest&) { return answer; });
+    auto web = http::Server::Start({}, [&given = answer](const http::ServerRequest&) { return given; });
     ASSERT_TRUE(web.ok());
     GitHubStandIn github({Release("v1.11.0")});
     GitHubOptions options = github.options();
@@ -253,6 +254,32 @@ TEST(GitHubRequests, NobodyAsksBeforeTheLimitResets_I17_F1) {
       EXPECT_THAT(Texts(Open(options)->Versions(ctx)), ElementsAre("v1.11.0"));
     }
   }
+}
+
+// A module proxy is asked where one is named, and where there is no token: it shall not learn of private repositories.
+TEST(GitHubRequests, AModuleProxyIsAskedFirst_I17) {
+  std::atomic<int> asked = 0, status = 200;
+  auto proxy = http::Server::Start({}, [&](const http::ServerRequest& request) {
+    ++asked;
+    if (request.path != "/github.com/o/r/@v/list") return TextResponse(404, "");
+    return TextResponse(status, "v1.10.3\n");
+  });
+  ASSERT_TRUE(proxy.ok());
+  GitHubStandIn github({Release("v1.11.0")});
+  github.ServeTags();
+  GitHubOptions options = github.options();
+  options.module_proxy = "http://" + (*proxy)->address();
+  EXPECT_THAT(Texts(Open(options)->Versions({})), ElementsAre("v1.10.3"));
+  EXPECT_THAT(Asked(github), IsEmpty());
+  for (int other : {404, 500}) {
+    status = other;
+    EXPECT_THAT(Texts(Open(options)->Versions({})), ElementsAre("v1.11.0"));
+  }
+  status = 200;
+  options.token = kToken;
+  asked = 0;
+  EXPECT_THAT(Texts(Open(options)->Versions({})), ElementsAre("v1.11.0"));
+  EXPECT_EQ(asked, 0);
 }
 
 // F2: an asset of 50 MB is refused by the bound of a file, however it comes, before it is all there.
