@@ -22,6 +22,7 @@ Result<http::Response> Get(const Context& ctx, const HttpOptions& options, const
   request.headers.Set("Accept", download.accept);
   if (!options.user_agent.empty()) request.headers.Set("User-Agent", options.user_agent);
   if (!download.token.empty()) request.headers.Set("Authorization", "Bearer " + download.token);
+  if (!download.etag.empty()) request.headers.Set("If-None-Match", download.etag);
   int status = 0;
   request.on_head = [&status](int seen) { status = seen; };
   http::Options http;
@@ -38,6 +39,7 @@ Result<http::Response> Get(const Context& ctx, const HttpOptions& options, const
   }
   if (!response.ok()) return OfOwnLimit(ctx, response.error());
   if (response->status / 100 == 2) return response;
+  if (response->status == 304 && !download.etag.empty() && IsOwnAnswer(download.url, by, 304)) return response;
   Error error = error_of(*response, ctx.clock->Now());
   if (IsOwnAnswer(download.url, by, response->status)) return error;
   const http::Url own = TRY(http::Url::Parse(download.url));

@@ -27,6 +27,7 @@ struct Download {
   std::string_view accept;
   std::string token;  // "" for none; goes to no other host, wherever a redirect leads
   size_t max_body = 0;
+  std::string etag = {};  // of the answer that is there already: then 304 is an answer, too
 };
 
 // An answer of another status than 2xx is the error that `error_of` makes of it, and kUnavailable where it is that of

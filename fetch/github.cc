@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <set>
 
 #include "base/encoding.h"
 #include "base/http/url.h"
@@ -11,6 +10,9 @@
 #include "base/strings.h"
 #include "fetch/answer.h"
 #include "fetch/download.h"
+#include "fetch/github/git_refs.h"
+#include "fetch/github/known_answers.h"
+#include "fetch/github/module_proxy.h"
 #include "fetch/github_releases.h"
 #include "fetch/repository.h"
 #include "fetch/url.h"
@@ -27,7 +29,10 @@ constexpr std::string_view kJsonType = "application/vnd.github+json";
 // Thread-safe.
 class GitHubRepository : public Repository {
  public:
-  GitHubRepository(GitHubUrl url, GitHubOptions options) : url_(std::move(url)), options_(std::move(options)) {}
+  GitHubRepository(GitHubUrl url, GitHubOptions options)
+      : url_(std::move(url)),
+        options_(std::move(options)),
+        asker_(options_.api_url + " " + (options_.token.empty() ? "" : Sha256Hex(options_.token))) {}
 
   std::string Describe() const override {
     auto url = http::Url::Parse(options_.download_url);
@@ -37,13 +42,7 @@ class GitHubRepository : public Repository {
   std::string ComponentsFile() const override { return url_.file; }
 
   Result<std::vector<api::Version>> Versions(const Context& ctx) override {
-    const Context timed = ctx.WithTimeout(kListTime);
-    Result<std::vector<api::Version>> versions = std::vector<api::Version>();
-    for (int page_size : kPageSizes) {
-      bool too_large = false;
-      versions = List(timed, page_size, too_large);
-      if (!too_large) break;
-    }
+    Result<std::vector<api::Version>> versions = AllVersions(ctx.WithTimeout(kListTime));
     if (!versions.ok()) {
       return OfOwnLimit(ctx, versions.error()).With(fmt::format("failed to list the releases of {}", Describe()));
     }
@@ -59,9 +58,9 @@ class GitHubRepository : public Repository {
           fmt::format("\"{}\" is none of the files that are read of a release: {}", name, JoinNames(files, 10)));
     }
     std::string what = fmt::format("{} of {} {}", name, Describe(), version.ToString());
-    Result<std::string> text = Download(ctx, version.ToString(), asset);
-    // No such file, or a private repository: only the API can tell, and which of them it is.
-    if (!text.ok() && text.code() == Code::kNotFound) text = DownloadByApi(ctx, version, asset);
+    const std::string tag = version.ToString();
+    Result<std::string> text =
+        options_.token.empty() ? DownloadByName(ctx, tag, asset) : DownloadWithToken(ctx, tag, asset);
     if (!text.ok()) return text.error().With(fmt::format("failed to get {}", what));
     return text;
   }
@@ -139,25 +138,105 @@ class GitHubRepository : public Repository {
   }
 
   // T6: the digest that GitHub names for a file now; where it can't be asked, the one that it has named before. ""
-  // where it never has.
-  std::string DigestOf(const Context& ctx, const std::string& tag, const std::string& asset) {
+  // where it never has. `spelled`: the release's tag.
+  std::string DigestOf(const Context& ctx, const std::string& tag, const std::string& spelled,
+                       const std::string& asset) {
     if (!IsToBeAsked(tag)) {
       KeepDigests(tag);  // where a list has named them
-    } else if (Status status = AskDigests(ctx.WithTimeout(kDigestTime), tag); !status.ok()) {
+    } else if (Status status = AskDigests(ctx.WithTimeout(kDigestTime), tag, {spelled}); !status.ok()) {
       ctx.log.Warn("can't ask GitHub for the digests of a release's files",
                    {{"release", Describe() + " " + tag}, {"error", status.error().message}});
     }
     return options_.digests->Of(KeyOf(tag, asset));
   }
 
-  // Once, also where there is no answer.
   bool IsToBeAsked(const std::string& tag) {
     MutexLock lock(mu_);
-    return !named_.contains(tag) && asked_.insert(tag).second;
+    return !named_.contains(tag) && !unanswered_.contains(tag);
   }
 
-  Status AskDigests(const Context& ctx, const std::string& tag) {
-    return TakeRelease(TRY(AskApi(ctx, Api("/releases/tags/" + PercentEscape(tag)))), tag);
+  // Once, also where there is no answer: each request counts.
+  Status AskDigests(const Context& ctx, const std::string& tag, const std::vector<std::string>& spellings) {
+    if (const std::optional<Error> error = WhyUnanswered(tag)) return *error;
+    const Result<http::Response> answer = AskForRelease(ctx, tag, spellings);
+    Status status = answer.ok() ? TakeRelease(*answer, tag) : Status(answer.error());
+    if (status.ok()) return status;
+    MutexLock lock(mu_);
+    unanswered_.emplace(tag, status.error());
+    return status;
+  }
+
+  std::optional<Error> WhyUnanswered(const std::string& tag) {
+    MutexLock lock(mu_);
+    auto error = unanswered_.find(tag);
+    return error == unanswered_.end() ? std::nullopt : std::optional(error->second);
+  }
+
+  // With a token the API is asked, which takes 5,000 requests an hour then. Without, it is where there are no tags.
+  Result<std::vector<api::Version>> AllVersions(const Context& ctx) {
+    if (!options_.token.empty()) return ListReleases(ctx);
+    if (!options_.module_proxy.empty()) {
+      auto versions = ModuleVersions(ctx, options_, options_.module_proxy, url_.owner, url_.repository);
+      if (versions.ok()) return versions;
+      TRY(ctx.Check());
+      TellOtherWay(ctx, versions.error());
+    }
+    Result<std::vector<api::Version>> versions = ListTags(ctx);
+    if (versions.ok() || IsAway(versions.code())) return versions;
+    TellOtherWay(ctx, versions.error());
+    return ListReleases(ctx);
+  }
+
+  // Nobody has answered what there is: then no other way to the same server is tried.
+  static bool IsAway(Code code) {
+    return code == Code::kUnavailable || code == Code::kRateLimited || code == Code::kCancelled ||
+           code == Code::kDeadlineExceeded;
+  }
+
+  void TellOtherWay(const Context& ctx, const Error& error) const {
+    ctx.log.Debug("versions are looked for in another way", {{"repository", Describe()}, {"error", error.message}});
+  }
+
+  // The tags, as git's server names them all in one answer. Each that is a version may be a release.
+  Result<std::vector<api::Version>> ListTags(const Context& ctx) {
+    const std::string url = fmt::format("{}/{}/{}.git/info/refs?service=git-upload-pack", options_.download_url,
+                                        url_.owner, url_.repository);
+    const http::Response answer = TRY(Get(ctx, options_, {url, "*/*", "", options_.max_answer}, GitHubError));
+    if (answer.headers.Get("Content-Type") != kGitRefsType) return Invalid("no git server answered");
+    std::vector<api::Version> versions;
+    for (const std::string& tag : TRY(ReadTags(answer.body))) {
+      Result<api::Version> version = api::Version::Parse(tag);
+      if (!version.ok()) continue;
+      if (versions.size() == kMostReleases) return Invalid("there are more tags than any repository has releases");
+      Spell(*version, tag);
+      versions.push_back(*std::move(version));
+    }
+    return versions;
+  }
+
+  // One that has the "v" comes first.
+  void Spell(const api::Version& version, const std::string& tag) {
+    const std::string with_v = version.ToString();
+    MutexLock lock(mu_);
+    if (tag == with_v || !spelled_.contains(with_v)) spelled_[with_v] = tag;
+  }
+
+  // How the tag may be written: without the "v", too (I12).
+  std::vector<std::string> Spellings(const std::string& tag) {
+    MutexLock lock(mu_);
+    auto known = spelled_.find(tag);
+    if (known != spelled_.end()) return {known->second};
+    return {tag, tag.substr(1)};
+  }
+
+  Result<std::vector<api::Version>> ListReleases(const Context& ctx) {
+    Result<std::vector<api::Version>> versions = std::vector<api::Version>();
+    for (int page_size : kPageSizes) {
+      bool too_large = false;
+      versions = List(ctx, page_size, too_large);
+      if (!too_large) break;
+    }
+    return versions;
   }
 
   // `too_large`: whether a page was larger than an answer may be.
@@ -184,25 +263,57 @@ class GitHubRepository : public Repository {
       // As it is asked for, with a "v" that its tag may lack (I12); one that has it comes first.
       const std::string tag = version->ToString();
       if (release.tag == tag || !IsNamed(tag)) Remember(tag, release.assets);
+      Spell(*version, release.tag);
       versions.push_back(std::move(*version));
     });
   }
 
-  // By name, as a browser does: no token, and nothing of the API's budget but the question for the digest.
-  Result<std::string> Download(const Context& ctx, const std::string& tag, const std::string& asset) {
+  Result<std::string> DownloadByName(const Context& ctx, const std::string& tag, const std::string& asset) {
+    for (const std::string& spelled : Spellings(tag)) {
+      Result<std::string> text = Download(ctx, tag, spelled, asset);
+      if (text.ok() || text.code() != Code::kNotFound) return text;
+    }
+    if (auto named = Named(tag, asset); named && !named->ok()) return named->error();
+    std::string hint = options_.token.empty() ? " (a private repository needs a token)" : "";
+    return Error{
+        Code::kNotFound,
+        fmt::format("release not found for version {}, or it has no file \"{}\": 404 Not Found{}", tag, asset, hint),
+        {}};
+  }
+
+  // As a browser does: no token, and nothing of the API's budget but the question for the digest.
+  Result<std::string> Download(const Context& ctx, const std::string& tag, const std::string& spelled,
+                               const std::string& asset) {
     std::string url = fmt::format("{}/{}/{}/releases/download/{}/{}", options_.download_url, url_.owner,
-                                  url_.repository, PercentEscape(tag), PercentEscape(asset));
+                                  url_.repository, PercentEscape(spelled), PercentEscape(asset));
     http::Response response = TRY(GetFile(ctx, std::move(url), ""));
     TRY(CheckIsNoPage(response.body));
-    TRY(CheckDigest(DigestOf(ctx, tag, asset), response.body, kService));
+    const std::string digest = DigestOf(ctx, tag, spelled, asset);
+    if (auto named = Named(tag, asset); named && named->ok()) TRY(CheckSize(**named, response.body));
+    TRY(CheckDigest(digest, response.body, kService));
     return std::move(response.body);
   }
 
-  Result<std::string> DownloadByApi(const Context& ctx, const api::Version& version, const std::string& name) {
-    Asset asset = TRY(FindAsset(ctx, version.ToString(), name));
+  // By the API, which tells a private repository's files, too. Nothing of a public one needs it: its files come by name
+  // where the API doesn't give them (a limit of requests, a token that isn't taken any more, a mirror without it).
+  Result<std::string> DownloadWithToken(const Context& ctx, const std::string& tag, const std::string& asset) {
+    Result<std::string> text = DownloadByApi(ctx, tag, asset);
+    if (text.ok() || text.code() == Code::kFailedPrecondition || !ctx.Check().ok()) return text;
+    Result<std::string> by_name = DownloadByName(ctx, tag, asset);
+    if (!by_name.ok() && by_name.code() != Code::kFailedPrecondition) return text;
+    if (by_name.ok()) {
+      ctx.log.Warn("GitHub's API doesn't give a file with the token: it came without",
+                   {{"release", Describe() + " " + tag}, {"file", asset}, {"error", text.error().message}});
+    }
+    return by_name;
+  }
+
+  Result<std::string> DownloadByApi(const Context& ctx, const std::string& tag, const std::string& name) {
+    Asset asset = TRY(FindAsset(ctx, tag, name));
     http::Response response = TRY(GetFile(ctx, Api(fmt::format("/releases/assets/{}", asset.id)), options_.token));
     TRY(CheckIsNoPage(response.body));
-    TRY(CheckAsset(asset, response.body));
+    TRY(CheckSize(asset, response.body));
+    TRY(CheckDigest(asset.digest, response.body, kService));
     return std::move(response.body);
   }
 
@@ -212,41 +323,75 @@ class GitHubRepository : public Repository {
       KeepDigests(tag);
       return *asset;
     }
-    const http::Response answer = TRY(AskForRelease(ctx, tag));
-    TRY(TakeRelease(answer, tag));
+    TRY(AskDigests(ctx, tag, Spellings(tag)));
     return *Named(tag, name);
   }
 
-  // A tag may be written without the "v" (I12).
-  Result<http::Response> AskForRelease(const Context& ctx, const std::string& tag) const {
-    for (const std::string& candidate : {tag, tag.substr(1)}) {
+  Result<http::Response> AskForRelease(const Context& ctx, const std::string& tag,
+                                       const std::vector<std::string>& spellings) const {
+    for (const std::string& candidate : spellings) {
       Result<http::Response> response = AskApi(ctx, Api("/releases/tags/" + PercentEscape(candidate)));
       if (response.ok() || response.code() != Code::kNotFound) return response;
     }
-    std::string hint = options_.token.empty() ? " (a private repository needs a token)" : "";
-    return Error{Code::kNotFound, fmt::format("release not found for version {}: 404 Not Found{}", tag, hint), {}};
+    return Error{Code::kNotFound, fmt::format("release not found for version {}: 404 Not Found", tag), {}};
   }
 
-  static Status CheckAsset(const Asset& asset, const std::string& body) {
-    if (asset.size >= 0 && static_cast<std::uint64_t>(asset.size) != body.size()) {
-      return Error{Code::kUnavailable, fmt::format("got {} bytes of {}", body.size(), asset.size), {}};
-    }
-    return CheckDigest(asset.digest, body, kService);
+  static Status CheckSize(const Asset& asset, const std::string& body) {
+    if (asset.size < 0 || static_cast<std::uint64_t>(asset.size) == body.size()) return Ok();
+    return Error{Code::kUnavailable, fmt::format("got {} bytes of {}", body.size(), asset.size), {}};
   }
 
+  // What an answer has said isn't sent again while it is so.
   Result<http::Response> AskApi(const Context& ctx, const std::string& url, bool* too_large = nullptr) const {
-    return Get(ctx, options_, {url, kJsonType, options_.token, options_.max_answer}, GitHubError, too_large);
+    const std::string question = url + " " + asker_;
+    const std::optional<GitHubAnswers::Answer> known = options_.answers->Of(question);
+    if (known && ctx.clock->Monotonic() < known->holds_until) return known->response;
+    TRY(options_.answers->CheckLimit(asker_, ctx.clock->Monotonic()));
+    http::Response response = TRY(CountLimit(
+        ctx,
+        Get(ctx, options_, {url, kJsonType, options_.token, options_.max_answer, known ? known->etag : std::string()},
+            GitHubError, too_large)));
+    if (response.status == 304) {
+      options_.answers->Renew(question, response, ctx.clock->Monotonic());
+      return known->response;
+    }
+    if (Result<std::string> text = TextToKeep(response); text.ok()) {
+      response.body = *std::move(text);
+      options_.answers->Put(question, response, ctx.clock->Monotonic());
+    }
+    return response;
   }
 
-  Result<http::Response> GetFile(const Context& ctx, std::string url, std::string token) const {
-    return Get(ctx, options_, {std::move(url), kFileType, std::move(token), options_.max_file}, GitHubError);
+  // Who has been told to wait doesn't ask for anything else meanwhile.
+  Result<http::Response> CountLimit(const Context& ctx, Result<http::Response> response) const {
+    if (!response.ok() && response.code() == Code::kRateLimited) {
+      options_.answers->Limit(asker_, response.error(), ctx.clock->Monotonic());
+    }
+    return response;
+  }
+
+  // An answer that is worth keeping: with an ETag, and with all that is read of it.
+  Result<std::string> TextToKeep(const http::Response& response) const {
+    const std::vector<std::string> files = Files();
+    if (!response.headers.Has("ETag") || !std::all_of(files.begin(), files.end(), IsKept)) return Invalid("not kept");
+    return Shortened(response.body);
+  }
+
+  // With a token of the API.
+  Result<http::Response> GetFile(const Context& ctx, std::string url, const std::string& token) const {
+    if (!token.empty()) TRY(options_.answers->CheckLimit(asker_, ctx.clock->Monotonic()));
+    Result<http::Response> response =
+        Get(ctx, options_, {std::move(url), kFileType, token, options_.max_file}, GitHubError);
+    return token.empty() ? response : CountLimit(ctx, std::move(response));
   }
 
   const GitHubUrl url_;
   const GitHubOptions options_;
+  const std::string asker_;  // whose requests GitHub counts together: no token itself, which nothing should show
   mutable Mutex mu_;
   std::map<std::string, std::map<std::string, Asset>> named_ CAPI_GUARDED_BY(mu_);  // by tag, then asset
-  std::set<std::string> asked_ CAPI_GUARDED_BY(mu_);                                // tags, for their digests
+  std::map<std::string, Error> unanswered_ CAPI_GUARDED_BY(mu_);                    // by tag: it isn't asked again
+  std::map<std::string, std::string> spelled_ CAPI_GUARDED_BY(mu_);                 // tags of a list, by version
 };
 
 }  // namespace
@@ -263,6 +408,7 @@ Result<std::unique_ptr<Repository>> OpenGitHub(std::string_view url, const GitHu
   GitHubOptions used = options;
   used.token = TRY(CheckToken(options.token, kService));
   if (!used.digests) used.digests = std::make_shared<NamedDigests>();
+  if (!used.answers) used.answers = std::make_shared<GitHubAnswers>();
   while (used.api_url.ends_with('/')) used.api_url.pop_back();
   while (used.download_url.ends_with('/')) used.download_url.pop_back();
   return std::unique_ptr<Repository>(std::make_unique<GitHubRepository>(std::move(parsed), std::move(used)));

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/json_filter.h"
+#include "base/strings.h"
 
 namespace capi::fetch {
 namespace {
@@ -12,6 +13,24 @@ using Event = Json::parse_event_t;
 
 // How deep the parts of a list of releases are. Their members are one deeper.
 constexpr int kList = 0, kRelease = 1, kAssets = 2, kAsset = 3;
+
+bool IsWanted(int depth, std::string_view name) {
+  if (depth == kRelease) return name == "tag_name" || name == "draft" || name == "assets";
+  return depth == kAsset && (name == "name" || name == "id" || name == "size" || name == "digest");
+}
+
+// Whether a value is read, as it begins.
+bool IsRead(int depth, Event event, const Json& value) {
+  switch (event) {
+    case Event::array_start: return depth == kList || depth == kAssets;
+    case Event::object_start: return depth == kRelease || depth == kAsset;
+    case Event::key: return IsWanted(depth - 1, value.get_ref<const std::string&>());
+    case Event::value: return depth - 1 == kRelease || depth - 1 == kAsset;
+    case Event::object_end:
+    case Event::array_end: break;
+  }
+  return true;
+}
 
 // Asked by the parser for each value. Takes a release or an asset when it is complete, and drops it from the tree.
 // Thread-compatible.
@@ -23,23 +42,12 @@ class Reader {
 
   bool Keep(int depth, Event event, const Json& value) {
     depth += top_;
-    switch (event) {
-      case Event::array_start: return depth == kList || depth == kAssets;
-      case Event::object_start: return depth == kRelease || depth == kAsset;
-      case Event::key: return IsWanted(depth - 1, value.get_ref<const std::string&>());
-      case Event::value: return depth - 1 == kRelease || depth - 1 == kAsset;
-      case Event::object_end: return Take(depth, value), depth == top_;
-      case Event::array_end: break;
-    }
-    return true;
+    if (event != Event::object_end) return IsRead(depth, event, value);
+    Take(depth, value);
+    return depth == top_;
   }
 
  private:
-  static bool IsWanted(int depth, std::string_view name) {
-    if (depth == kRelease) return name == "tag_name" || name == "draft" || name == "assets";
-    return depth == kAsset && (name == "name" || name == "id" || name == "size" || name == "digest");
-  }
-
   void Take(int depth, const Json& value) {
     if (depth == kAsset) {
       std::string name = GetString(value, {"name"});
@@ -76,6 +84,18 @@ Result<ListedRelease> ReadRelease(std::string_view text, const std::vector<std::
   Json left = TRY(Read(text, Reader(kRelease, files, take)));
   if (!left.is_object()) return Error{Code::kInvalidArgument, "the answer is no release", {}};
   return release;
+}
+
+bool IsKept(std::string_view asset) { return asset.ends_with(".yaml") || asset.ends_with(".yml"); }
+
+Result<std::string> Shortened(std::string_view answer) {
+  const int top = Trim(answer.substr(0, 100)).starts_with('[') ? kList : kRelease;
+  const Json kept = TRY(ParseJson(answer, [top](int depth, Event event, Json& value) {
+    depth += top;
+    if (event == Event::object_end && depth == kAsset) return IsKept(GetString(value, {"name"}));
+    return IsRead(depth, event, value);
+  }));
+  return ToJsonText(kept);
 }
 
 }  // namespace capi::fetch

@@ -54,6 +54,28 @@ TEST(ReadReleases, KeepsWhatIsAskedFor) {
   for (const auto& [list, text] : cases) EXPECT_EQ(ListText(list), text) << list;
 }
 
+// What is kept of an answer says the same; of assets those alone that may be a release's files.
+TEST(Shortened, SaysTheSame) {
+  const std::pair<std::string_view, std::string_view> cases[] = {
+      {"[]", "[]"},
+      {" \n[{\"tag_name\": \"v1.0.0\", \"body\": \"notes\", \"draft\": true, \"author\": {\"name\": \"a\", \"id\": "
+       "1}}]",
+       R"([{"draft":true,"tag_name":"v1.0.0"}])"},
+      {R"({"tag_name": "v1.0.0", "assets": [{"name": "linux-amd64", "id": 1}, {"name": "metadata.yaml", "id": 7,
+           "size": 12, "digest": "sha256:0", "uploader": {"id": 9}, "url": "x"}, {"name": "other.yml", "digest": null}]})",
+       R"({"assets":[{"digest":"sha256:0","id":7,"name":"metadata.yaml","size":12},{"digest":null,"name":"other.yml"}],)"
+       R"("tag_name":"v1.0.0"})"},
+      {"{}", "{}"},
+  };
+  for (const auto& [answer, kept] : cases) {
+    auto text = Shortened(answer);
+    ASSERT_TRUE(text.ok()) << text.error().message;
+    EXPECT_EQ(*text, kept);
+    EXPECT_EQ(ListText(*text), ListText(answer));
+  }
+  for (std::string_view answer : {"", "<html></html>", "[1, 2"}) EXPECT_FALSE(Shortened(answer).ok()) << answer;
+}
+
 TEST(ReadReleases, RefusesWhatIsNoList_F2) {
   for (std::string_view text :
        {"{}", "5", "null", R"({"message": "Not Found"})", R"({"a": [{"tag_name": "v1.0.0"}]})"}) {

@@ -35,7 +35,7 @@ TEST(GitHub, ListsAllPagesAndOnlyVersions) {
   draft.draft = true;
   GitHubStandIn github({Release("v1.11.0"), Release("nightly"), Release("v1.12.0-rc.0"), draft, Release("v1.10.3"),
                         Release("1.9.0"), Release("v1.2")});
-  auto repository = Open(github.options());
+  auto repository = Open(github.options(std::string(kToken)));
   auto versions = repository->Versions({});
   ASSERT_TRUE(versions.ok()) << versions.error().message;
   EXPECT_THAT(Texts(*versions), ElementsAre("v1.9.0", "v1.10.3", "v1.11.0", "v1.12.0-rc.0"));
@@ -52,23 +52,31 @@ TEST(GitHub, LatestIsStableAndOfTheContract_I3) {
 }
 
 // T6: the API's budget is small, and not needed for the files: it is asked for the digests of both at once. Where it
-// doesn't answer, they come all the same.
+// doesn't answer, they come all the same; with a token, too, with which it is asked for them first.
 TEST(GitHub, DownloadsByNameWithOneQuestionToTheApi) {
-  for (int status : {200, 403, 404, 500}) {
-    SCOPED_TRACE(status);
-    GitHubStandIn github({Release("v1.11.0")});
-    if (status != 200) github.AnswerApiWith(TextResponse(status, "<html></html>"));
-    auto release = GetRelease({}, *Open(github.options(std::string(kToken))), V("1.11.0"));
-    ASSERT_TRUE(release.ok()) << release.error().message;
-    EXPECT_EQ(release->metadata, kMetadata);
-    EXPECT_EQ(release->components, "kind: Namespace\n");
-    EXPECT_THAT(release->source, HasSubstr("/o/r v1.11.0"));
-    size_t asked = 0;
-    for (const SeenRequest& request : github.seen()) {
-      asked += request.host == "api" ? 1 : 0;
-      EXPECT_EQ(request.authorization, request.host == "api" ? "Bearer " + std::string(kToken) : "");
+  for (const std::string& token : {std::string(), std::string(kToken)}) {
+    for (int status : {200, 401, 403, 404, 500}) {
+      SCOPED_TRACE(token + std::to_string(status));
+      GitHubStandIn github({Release("v1.11.0")});
+      if (status != 200) github.AnswerApiWith(TextResponse(status, "<html></html>"));
+      auto release = GetRelease({}, *Open(github.options(token)), V("1.11.0"));
+      ASSERT_TRUE(release.ok()) << release.error().message;
+      EXPECT_EQ(release->metadata, kMetadata);
+      EXPECT_EQ(release->components, "kind: Namespace\n");
+      EXPECT_THAT(release->source, HasSubstr("/o/r v1.11.0"));
+      size_t asked = 0, named = 0;
+      for (const SeenRequest& request : github.seen()) {
+        asked += request.host == "api" ? 1 : 0;
+        named += request.host == "web" ? 1 : 0;
+        EXPECT_EQ(request.authorization, request.host == "api" && !token.empty() ? "Bearer " + token : "");
+      }
+      if (token.empty()) {
+        EXPECT_EQ(asked, 1u);
+      } else {
+        EXPECT_EQ(asked, status == 200 ? 3u : status == 404 ? 2u : 1u) << "404: the tag may have no \"v\"";
+      }
+      EXPECT_EQ(named, !token.empty() && status == 200 ? 0u : 2u);
     }
-    EXPECT_EQ(asked, 1u);
   }
 }
 
@@ -132,18 +140,26 @@ TEST(GitHub, FindsReleasesWhoseTagHasNoV_I12) {
 }
 
 TEST(GitHub, TellsAMissingReleaseFromAMissingFile_F1) {
-  GitHubStandIn github({{.tag = "v1.11.0", .assets = {{"metadata.yaml", std::string(kMetadata)}}}});
-  auto repository = Open(github.options());
-  auto no_file = repository->File({}, V("v1.11.0"), "core-components.yaml");
-  ASSERT_FALSE(no_file.ok());
-  EXPECT_EQ(no_file.code(), Code::kNotFound);
-  EXPECT_THAT(no_file.error().message,
-              HasSubstr("failed to get file \"core-components.yaml\" from \"v1.11.0\" release"));
-  auto no_release = repository->File({}, V("v1.11.7"), "metadata.yaml");
-  ASSERT_FALSE(no_release.ok());
-  EXPECT_EQ(no_release.code(), Code::kNotFound);
-  EXPECT_THAT(no_release.error().message, HasSubstr("release not found for version v1.11.7"));
-  EXPECT_THAT(no_release.error().message, HasSubstr("a private repository needs a token"));
+  for (const std::string& token : {std::string(), std::string(kToken)}) {
+    SCOPED_TRACE(token);
+    GitHubStandIn github({{.tag = "v1.11.0", .assets = {{"metadata.yaml", std::string(kMetadata)}}}});
+    auto repository = Open(github.options(token));
+    ASSERT_TRUE(repository->File({}, V("v1.11.0"), "metadata.yaml").ok());
+    auto no_file = repository->File({}, V("v1.11.0"), "core-components.yaml");
+    ASSERT_FALSE(no_file.ok());
+    EXPECT_EQ(no_file.code(), Code::kNotFound);
+    EXPECT_THAT(no_file.error().message,
+                HasSubstr("failed to get file \"core-components.yaml\" from \"v1.11.0\" release"));
+    const size_t before = github.seen().size();
+    auto no_release = repository->File({}, V("v1.11.7"), "metadata.yaml");
+    ASSERT_FALSE(no_release.ok());
+    EXPECT_EQ(no_release.code(), Code::kNotFound);
+    EXPECT_THAT(no_release.error().message, HasSubstr("release not found for version v1.11.7"));
+    if (!token.empty()) continue;
+    EXPECT_THAT(no_release.error().message, HasSubstr("a private repository needs a token"));
+    const auto seen = github.seen();
+    for (size_t i = before; i < seen.size(); ++i) EXPECT_EQ(seen[i].host, "web") << "the API knows no more";
+  }
 }
 
 TEST(GitHub, SaysWhenTheRateLimitResets_F1) {
@@ -214,12 +230,13 @@ TEST(GitHub, RefusesAListThatIsNone_F2) {
 TEST(GitHub, RefusesAFileOfAnotherSizeThanTheApiNames) {
   GitHubRelease release = Release("v1.11.0");
   release.size_lie = 7;
-  GitHubStandIn github({release});
-  github.MakePrivate();
-  auto file = Open(github.options(std::string(kToken)))->File({}, V("v1.11.0"), "core-components.yaml");
-  ASSERT_FALSE(file.ok());
-  EXPECT_EQ(file.code(), Code::kUnavailable);
-  EXPECT_THAT(file.error().message, HasSubstr("got 16 bytes of 23"));
+  for (std::string_view token : {std::string_view(), kToken}) {
+    GitHubStandIn github({release});
+    auto file = Open(github.options(std::string(token)))->File({}, V("v1.11.0"), "core-components.yaml");
+    ASSERT_FALSE(file.ok()) << token;
+    EXPECT_EQ(file.code(), Code::kUnavailable);
+    EXPECT_THAT(file.error().message, HasSubstr("got 16 bytes of 23"));
+  }
 }
 
 // A page of releases has more than a release may have: their notes, and every asset. Requests count, so a page is as
@@ -232,6 +249,7 @@ TEST(GitHub, ReadsPagesOfSevenMegabytes) {
   }
   const std::string thirty = ToJsonText(page), hundred(options.max_answer + 1, ' ');
   ASSERT_GT(thirty.size(), api::kMaxReleaseBytes);
+  options.token = kToken;
   std::vector<std::string> asked;
   Mutex mu;
   auto server = http::Server::Start({}, [&](const http::ServerRequest& request) {
@@ -263,7 +281,7 @@ TEST(GitHub, AsksForSmallerPagesOnlyWhereOneIsTooLarge) {
     SCOPED_TRACE(name);
     GitHubStandIn github({});
     github.AnswerApiWith(answer);
-    auto versions = Open(github.options())->Versions({});
+    auto versions = Open(github.options(std::string(kToken)))->Versions({});
     ASSERT_FALSE(versions.ok());
     EXPECT_EQ(versions.code(), Code::kInvalidArgument);
     EXPECT_EQ(github.seen().size(), 1u);
@@ -277,7 +295,7 @@ TEST(GitHub, ReadsAsManyReleasesAsGitHubLists_F2) {
     for (int i = 0; i < count; ++i) list.push_back({{"tag_name", "v1.0." + std::to_string(i)}});
     GitHubStandIn github({});
     github.AnswerApiWith(TextResponse(200, ToJsonText(list), "application/json"));
-    auto versions = Open(github.options())->Versions({});
+    auto versions = Open(github.options(std::string(kToken)))->Versions({});
     EXPECT_EQ(versions.ok(), count == 10'000);
     EXPECT_EQ(github.seen().size(), 1u);
   }
@@ -296,6 +314,7 @@ TEST(GitHub, TheWholeListHasItsTime) {
   });
   ASSERT_TRUE(server.ok()) << server.error().message;
   GitHubOptions options;
+  options.token = kToken;
   options.api_url = url = "http://" + (*server)->address();
   Context ctx;
   ctx.clock = &clock;
@@ -320,6 +339,7 @@ TEST(GitHub, GoesThroughTheProxyOfTheScheme) {
   GitHubOptions options;
   options.api_url = "http://api.github.test";
   options.download_url = "https://github.test";
+  options.token = kToken;
   options.proxy = {.url = proxy.url(), .http_url = proxy.url()};
   auto repository = Open(options);
   auto versions = repository->Versions({});
@@ -327,6 +347,7 @@ TEST(GitHub, GoesThroughTheProxyOfTheScheme) {
   EXPECT_FALSE(repository->File({}, V("v1.11.0"), "metadata.yaml").ok());
   MutexLock lock(mu);
   EXPECT_THAT(lines, ElementsAre("GET http://api.github.test/repos/o/r/releases?per_page=100 HTTP/1.1",
+                                 "GET http://api.github.test/repos/o/r/releases/tags/v1.11.0 HTTP/1.1",
                                  "CONNECT github.test:443 HTTP/1.1"));
 }
 

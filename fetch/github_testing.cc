@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <cstdio>
+#include <string>
 
+#include "base/encoding.h"
 #include "base/json.h"
 #include "base/strings.h"
 #include "base/testing/value_or_abort.h"
@@ -48,14 +49,14 @@ size_t PageOf(std::string_view query) {
   return page;
 }
 
-std::unique_ptr<http::Server> Serve(http::Server::Handler handler) {
-  auto server = http::Server::Start({}, std::move(handler));
-  if (!server.ok()) {
-    std::fprintf(stderr, "the stand-in for GitHub can't listen: %s\n", server.error().message.c_str());
-    std::abort();
-  }
-  return std::move(*server);
+// With "r" in the place of another repository of "o".
+std::string AsOfR(const std::string& path, std::string_view owner) {
+  if (!path.starts_with(owner)) return path;
+  size_t end = path.find_first_of("/.", owner.size());
+  return end == std::string::npos ? path : std::string(owner) + "r" + path.substr(end);
 }
+
+std::string Line(std::string_view text) { return fmt::format("{:04x}{}\n", text.size() + 5, text); }
 
 }  // namespace
 
@@ -67,10 +68,31 @@ http::Response TextResponse(int status, std::string body, std::string_view conte
   return response;
 }
 
+std::string RefsOf(const std::vector<std::string>& tags) {
+  constexpr std::string_view kCommit = "e83c5163316f89bfbde7d9ab23ca2e25604af290";
+  std::string out = Line("# service=git-upload-pack") + "0000";
+  using std::string_literals::operator""s;
+  out += Line(fmt::format("{} HEAD", kCommit) + "\0multi_ack symref=HEAD:refs/heads/main"s);
+  out += Line(fmt::format("{} refs/heads/main", kCommit)) + Line(fmt::format("{} refs/pull/7/head", kCommit));
+  for (const std::string& tag : tags) {
+    out += Line(fmt::format("{} refs/tags/{}", kCommit, tag)) + Line(fmt::format("{} refs/tags/{}^{{}}", kCommit, tag));
+  }
+  return out + "0000";
+}
+
 GitHubStandIn::GitHubStandIn(std::vector<GitHubRelease> releases) : releases_(std::move(releases)) {
-  objects_ = Serve([this](const http::ServerRequest& request) { return Objects(request); });
-  web_ = Serve([this](const http::ServerRequest& request) { return Web(request); });
-  api_ = Serve([this](const http::ServerRequest& request) { return Api(request); });
+  objects_ = Serve("objects", &GitHubStandIn::Objects);
+  web_ = Serve("web", &GitHubStandIn::Web);
+  api_ = Serve("api", &GitHubStandIn::ApiWithETag);
+}
+
+std::unique_ptr<http::Server> GitHubStandIn::Serve(std::string_view host, Answer answer) {
+  auto server = http::Server::Start({}, [this, host, answer](const http::ServerRequest& request) {
+    http::Response response = (this->*answer)(request);
+    Note(host, request, response.status);
+    return response;
+  });
+  return ValueOrAbort(std::move(server), "stand-in for GitHub");
 }
 
 GitHubStandIn::~GitHubStandIn() = default;
@@ -114,10 +136,22 @@ void GitHubStandIn::AnswerDownloadsWith(std::string text) {
   download_text_ = std::make_unique<std::string>(std::move(text));
 }
 
-void GitHubStandIn::Note(std::string_view host, const http::ServerRequest& request) {
+void GitHubStandIn::ServeTags(std::vector<std::string> others) {
+  for (const GitHubRelease& release : releases_) others.push_back(release.tag);
+  MutexLock lock(mu_);
+  refs_ = std::make_unique<std::string>(RefsOf(others));
+}
+
+void GitHubStandIn::UseETags(std::string cache_control) {
+  MutexLock lock(mu_);
+  cache_control_ = std::make_unique<std::string>(std::move(cache_control));
+}
+
+void GitHubStandIn::Note(std::string_view host, const http::ServerRequest& request, int status) {
   MutexLock lock(mu_);
   std::string target = request.query.empty() ? request.path : request.path + "?" + request.query;
-  seen_.push_back({std::string(host), target, request.headers.Get("Authorization"), request.headers.Get("User-Agent")});
+  seen_.push_back(
+      {std::string(host), target, request.headers.Get("Authorization"), request.headers.Get("User-Agent"), status});
 }
 
 http::Response GitHubStandIn::ListPage(const http::ServerRequest& request) const {
@@ -134,15 +168,26 @@ http::Response GitHubStandIn::ListPage(const http::ServerRequest& request) const
   return response;
 }
 
+http::Response GitHubStandIn::ApiWithETag(const http::ServerRequest& request) {
+  http::Response response = Api(request);
+  MutexLock lock(mu_);
+  if (!cache_control_ || response.status != 200) return response;
+  const std::string etag = "W/\"" + Sha256Hex(response.body) + "\"";
+  if (request.headers.Get("If-None-Match") == etag) response = TextResponse(304, "");
+  response.headers.Set("ETag", etag);
+  if (!cache_control_->empty()) response.headers.Set("Cache-Control", *cache_control_);
+  return response;
+}
+
 http::Response GitHubStandIn::Api(const http::ServerRequest& request) {
-  Note("api", request);
+  const std::string path = AsOfR(request.path, "/repos/o/");
   {
     MutexLock lock(mu_);
     if (api_answer_) return *api_answer_;
     if (private_ && request.headers.Get("Authorization").empty()) return NotFound();
   }
-  if (request.path == kRepository) return ListPage(request);
-  std::string rest = ReplaceAll(request.path, kRepository, "");
+  if (path == kRepository) return ListPage(request);
+  std::string rest = ReplaceAll(path, kRepository, "");
   for (size_t i = 0; i < releases_.size(); ++i) {
     if (rest == "/tags/" + releases_[i].tag) return JsonResponse(JsonOf(releases_[i], i));
     size_t number = 0;
@@ -155,20 +200,21 @@ http::Response GitHubStandIn::Api(const http::ServerRequest& request) {
 }
 
 http::Response GitHubStandIn::Web(const http::ServerRequest& request) {
-  Note("web", request);
+  std::string path = AsOfR(request.path, "/o/");
   {
     MutexLock lock(mu_);
     if (private_) return NotFound();
+    if (path == "/o/r.git/info/refs" && request.query == "service=git-upload-pack" && refs_)
+      return TextResponse(200, *refs_, "application/x-git-upload-pack-advertisement");
     if (download_text_) return TextResponse(200, *download_text_, "text/html");
   }
-  if (!request.path.starts_with(kDownloads)) return NotFound();
-  std::string path = "/" + request.path.substr(kDownloads.size());
+  if (!path.starts_with(kDownloads)) return NotFound();
+  path = "/" + path.substr(kDownloads.size());
   if (FindObject(path) == nullptr) return NotFound();
   return Redirect(fmt::format("http://{}{}", objects_->address(), path));
 }
 
 http::Response GitHubStandIn::Objects(const http::ServerRequest& request) {
-  Note("objects", request);
   const std::string* text = FindObject(request.path);
   return text == nullptr ? NotFound() : TextResponse(200, *text, "application/octet-stream");
 }

@@ -26,10 +26,11 @@ struct GitHubRelease {
 struct SeenRequest {
   std::string host;  // "api", "web" or "objects"
   std::string target, authorization, user_agent;
+  int status = 0;  // of the answer
 };
 
 // Repository "o/r" on three hosts, as GitHub has them: the API, the web site with downloads, and the store of objects
-// that both redirect to. Lists of releases come in pages of two. Thread-safe.
+// that both redirect to. All others of "o" have the same releases. Lists of releases come in pages of two. Thread-safe.
 class GitHubStandIn {
  public:
   explicit GitHubStandIn(std::vector<GitHubRelease> releases);
@@ -45,12 +46,20 @@ class GitHubStandIn {
   void AnswerApiWith(http::Response response);
   void AnswerApi();
   void AnswerDownloadsWith(std::string text);
+  // From now on the web site's git server names the tags of the releases, and these.
+  void ServeTags(std::vector<std::string> others = {});
+  // From now on the API's answers have an ETag, and say for how long they hold.
+  void UseETags(std::string cache_control = "");
 
  private:
+  using Answer = http::Response (GitHubStandIn::*)(const http::ServerRequest& request);
+
+  std::unique_ptr<http::Server> Serve(std::string_view host, Answer answer);
   http::Response Api(const http::ServerRequest& request);
+  http::Response ApiWithETag(const http::ServerRequest& request);
   http::Response Web(const http::ServerRequest& request);
   http::Response Objects(const http::ServerRequest& request);
-  void Note(std::string_view host, const http::ServerRequest& request);
+  void Note(std::string_view host, const http::ServerRequest& request, int status);
   http::Response ListPage(const http::ServerRequest& request) const;
   const std::string* FindObject(const std::string& path) const;
 
@@ -60,6 +69,8 @@ class GitHubStandIn {
   bool private_ CAPI_GUARDED_BY(mu_) = false;
   std::unique_ptr<http::Response> api_answer_ CAPI_GUARDED_BY(mu_);
   std::unique_ptr<std::string> download_text_ CAPI_GUARDED_BY(mu_);
+  std::unique_ptr<std::string> refs_ CAPI_GUARDED_BY(mu_);           // what the git server answers
+  std::unique_ptr<std::string> cache_control_ CAPI_GUARDED_BY(mu_);  // of answers with an ETag; null for none
   std::unique_ptr<http::Server> api_, web_, objects_;
 };
 
@@ -76,6 +87,8 @@ std::unique_ptr<Repository> Open(const GitHubOptions& options, std::string_view 
 inline api::Version V(std::string_view text) { return *api::Version::Parse(text); }
 
 http::Response RateLimited();  // without a time
+// As a git server names them. Every tag is annotated.
+std::string RefsOf(const std::vector<std::string>& tags);
 http::Response TextResponse(int status, std::string body, std::string_view content_type = "text/plain");
 
 }  // namespace capi::fetch

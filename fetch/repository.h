@@ -85,12 +85,16 @@ struct HttpOptions {
   std::function<bool(const http::Url&)> inward_hosts = {};
 };
 
+class GitHubAnswers;
+
 struct GitHubOptions : HttpOptions {
   std::string api_url = "https://api.github.com";   // GitHub Enterprise: "https://host/api/v3"
   std::string download_url = "https://github.com";  // of release assets by name
   std::string token;                                // never logged
   std::vector<std::string> more_files = {};         // names that are read beside metadata and components
   bool signatures = false;                          // and what lies beside these two to verify them by (T14)
+  std::string module_proxy = {};                    // of Go modules, asked for versions first; "" for none
+  std::shared_ptr<GitHubAnswers> answers = {};      // null: they are forgotten with the repository
 };
 
 // Any host may be a GitLab, so tokens go to chosen ones alone (behaviour.md T10). They are never logged.
@@ -105,9 +109,10 @@ struct UrlOptions {
   GitLabOptions gitlab;
 };
 
-// Releases of "owner/repo" on GitHub: list through the API, files as release assets. `url` is
-// "https://github.com/{owner}/{repo}/releases/{latest|tag}/{file}" (clusterctl.md 3.3). What the API
-// says of a release's two files, it is asked for once; nothing else is kept between calls.
+// Releases of "owner/repo" on GitHub. `url` is
+// "https://github.com/{owner}/{repo}/releases/{latest|tag}/{file}" (clusterctl.md 3.3). Without a token the versions
+// are the tags, as git lists them, and files come by their names: the API, which answers few such requests, is asked
+// for digests (T6), and for versions where there are no tags to be had. With one it is asked for all.
 Result<std::unique_ptr<Repository>> OpenGitHub(std::string_view url, const GitHubOptions& options);
 
 // Versions of a generic package on GitLab: list through the API, files as those of the package. `url` is

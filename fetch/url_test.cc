@@ -72,7 +72,7 @@ TEST(Url, IsTakenApartAsTheVectorsSay) {
       auto got = ParseFolderUrl(url, ManifestLabelOf(c["provider"]));
       fails ? ExpectError(c, got) : ExpectFolder(c, got);
     } else {
-      // GOPROXY: versions come from GitHub's API alone (docs/clusterctl.md).
+      // fetch/github/module_proxy_test.cc has GOPROXY.
       EXPECT_TRUE(kind == "module-proxy" || IsAboutTheFolder(c));
     }
   }

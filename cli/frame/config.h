@@ -1,6 +1,7 @@
 // clusterctl's configuration: what stands in the file, and the environment, which takes precedence over it.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -10,6 +11,7 @@
 #include "cli/frame/config_file.h"
 #include "cli/frame/world.h"
 #include "fetch/configuration_file.h"
+#include "fetch/github/known_answers.h"
 #include "templating/render.h"
 
 namespace capi::cli {
@@ -45,6 +47,9 @@ class Config {
 
   const Getenv& getenv() const { return getenv_; }
 
+  // Of all that this command asks of GitHub.
+  const std::shared_ptr<fetch::GitHubAnswers>& github_answers() const { return github_answers_; }
+
   const std::string& source() const { return file_.source(); }
 
   // Numbers that are not read as written ("1.10" is 1.1), seen in what Get gave out so far.
@@ -56,6 +61,7 @@ class Config {
   fetch::ConfigurationFile file_;
   Getenv getenv_;
   mutable std::set<std::string> surprises_;
+  std::shared_ptr<fetch::GitHubAnswers> github_answers_ = std::make_shared<fetch::GitHubAnswers>();
 };
 
 // The configuration of a command. Sets how much `notes` say: -v, else CLUSTERCTL_LOG_LEVEL.

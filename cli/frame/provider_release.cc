@@ -7,6 +7,7 @@
 #include "base/version.h"
 #include "cli/frame/management_cluster.h"
 #include "cli/frame/overrides.h"
+#include "fetch/github/module_proxy.h"
 #include "fetch/url.h"
 
 namespace capi::cli {
@@ -58,6 +59,9 @@ Result<fetch::GitHubOptions> GitHubOptionsOf(const Config& config) {
   options.token = TRY(config.Get("github-token")).value_or("");
   if (auto url = TRY(config.Get(kMirrorOfApi))) options.api_url = *url;
   if (auto url = TRY(config.Get(kMirror))) options.download_url = *url;
+  // As with Cluster API's clusterctl, but that nobody is asked where it isn't set: the tags themselves say more.
+  if (auto proxy = config.getenv()("GOPROXY")) options.module_proxy = fetch::ModuleProxyIn(*proxy);
+  options.answers = config.github_answers();
   options.proxy = ProxyFrom(config.getenv());
   options.user_agent = fmt::format("clusterctl/{}", kProjectVersion);
   return options;

@@ -23,6 +23,7 @@ namespace capi::cli {
 namespace {
 
 constexpr size_t kAtOnce = 8;
+constexpr int kMostWithoutMetadata = 5;  // as when the latest is looked for (I3)
 
 // The ConfigMaps that a selector finds. Thread-compatible.
 class SelectedReleases : public fetch::Repository {
@@ -196,15 +197,26 @@ Result<ProviderRepository> OpenRepository(const Context& ctx, const Config& conf
   return ProviderRepository{std::move(repository), same};
 }
 
+// The metadata of the highest version. Those that have none yet go: a tag is there before its release is.
+Result<std::string> HighestMetadata(const Context& ctx, fetch::Repository& repository,
+                                    std::vector<api::Version>& versions) {
+  std::sort(versions.begin(), versions.end());
+  for (int tried = 1;; ++tried) {
+    Result<std::string> text = repository.File(ctx, versions.back(), "metadata.yaml");
+    if (text.ok() || text.code() != Code::kNotFound || versions.size() == 1 || tried == kMostWithoutMetadata)
+      return text;
+    versions.pop_back();
+  }
+}
+
 Result<UpgradeInfo> ReadUpgradeInfo(const Context& ctx, fetch::Repository& repository,
                                     const InstalledProvider& provider) {
   std::string label = api::ManifestLabel(provider.type, provider.name);
   auto versions = TRY_WITH(repository.Versions(ctx),
                            fmt::format("failed to get available versions for the {} provider", InstanceName(provider)));
   if (versions.empty()) return MakeUpgradeInfo(provider, {}, {});
-  auto highest = *std::max_element(versions.begin(), versions.end());
   std::string text = TRY_WITH(
-      repository.File(ctx, highest, "metadata.yaml"),
+      HighestMetadata(ctx, repository, versions),
       fmt::format("failed to read \"metadata.yaml\" from the repository for provider {}", api::GoQuote(label)));
   api::Metadata metadata = TRY(api::Metadata::Parse(text, label));
   return MakeUpgradeInfo(provider, std::move(versions), std::move(metadata));

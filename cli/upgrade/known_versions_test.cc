@@ -27,7 +27,7 @@ const std::string kMap = "/api/v1/namespaces/capa-system/configmaps/infrastructu
 const std::string kAlone = "Warning: the versions of ConfigMaps of namespace capa-system with ";
 
 // aws, which is built in, as init leaves it where it took it from elsewhere than the operator would: v2.0.0 is in the
-// cluster. The mirror has v2.1.0.
+// cluster. The mirror has v2.1.0, and v2.1.1 without files.
 class ReleasesInTheCluster : public Upgrades {
  protected:
   ReleasesInTheCluster() {
@@ -43,14 +43,23 @@ class ReleasesInTheCluster : public Upgrades {
     mirror_ =
         http::Server::Start({}, [this](const http::ServerRequest& request) { return Mirror(request.path); }).value();
   }
-  Outcome Plan(const std::string& configuration) {
+  Outcome Plan(const std::string& configuration, Variables environment = {}) {
     cluster_.folder.Put("clusterctl.yaml",
                         "providers:\n" + Source("cluster-api", "CoreProvider", "cluster-api") + configuration);
-    return Run({"upgrade", "plan"}, {{"HTTPS_PROXY", "http://127.0.0.1:1"}});  // no way to GitHub
+    environment["HTTPS_PROXY"] = "http://127.0.0.1:1";  // no way to GitHub
+    return Run({"upgrade", "plan"}, environment);
   }
+  std::string mirror_address() const { return mirror_->address(); }
   std::string OfMirror() {
     const std::string url = "http://" + mirror_->address();
     return "clusterctl-github-url: " + url + "\nclusterctl-github-api-url: " + url + "\n";
+  }
+
+  bool AskedTheApi() {
+    MutexLock lock(mu_);
+    return std::any_of(asked_.begin(), asked_.end(), [](const std::string& path) {
+      return path == "/repos/kubernetes-sigs/cluster-api-provider-aws/releases";
+    });
   }
 
   std::atomic<bool> away_ = false;  // the mirror is
@@ -58,24 +67,46 @@ class ReleasesInTheCluster : public Upgrades {
  private:
   http::Response Mirror(const std::string& path) {
     if (away_) return {.status = 503, .headers = {}, .body = "unicorn"};
+    {
+      MutexLock lock(mu_);
+      asked_.push_back(path);
+    }
+    if (path == "/github.com/kubernetes-sigs/cluster-api-provider-aws/@v/list")
+      return {.status = 200, .headers = {}, .body = "v0.1.0\n"};
+    if (path == "/github.com/kubernetes-sigs/cluster-api-provider-aws/v2/@v/list")
+      return {.status = 200, .headers = {}, .body = "v2.1.0\nv2.1.1\n"};
     const std::string project = "/kubernetes-sigs/cluster-api-provider-aws/releases";
     if (path == "/repos" + project)
-      return {.status = 200, .headers = {}, .body = R"([{"tag_name": "v2.1.0", "draft": false, "assets": []}])"};
+      return {.status = 200, .headers = {}, .body = R"([{"tag_name": "v2.1.1"}, {"tag_name": "v2.1.0"}])"};
     if (path == project + "/download/v2.1.0/metadata.yaml") return {.status = 200, .headers = {}, .body = kSeries};
     return {.status = 404, .headers = {}, .body = "{}"};
   }
 
+  Mutex mu_;
+  std::vector<std::string> asked_ CAPI_GUARDED_BY(mu_);
   std::unique_ptr<http::Server> mirror_;
 };
 
 const char kNewer[] = "InfrastructureProvider   v2.0.0            v2.1.0\n";
 const char kUpToDate[] = "InfrastructureProvider   v2.0.0            Already up to date\n";
 
-TEST_F(ReleasesInTheCluster, AMirrorIsLookedAtToo) {  // L12
+// L12: a version whose files aren't there yet is none, and doesn't keep the others from being told.
+TEST_F(ReleasesInTheCluster, AMirrorIsLookedAtToo) {
   Outcome got = Plan(OfMirror());
   EXPECT_EQ(got.code, 0) << got.err;
   EXPECT_THAT(got.out, HasSubstr(kNewer));
   EXPECT_THAT(got.err, Not(HasSubstr("Warning")));
+}
+
+TEST_F(ReleasesInTheCluster, AModuleProxyThatIsNamedListsTheVersions_I17) {
+  for (bool named : {true, false}) {
+    SCOPED_TRACE(named);
+    Outcome got = Plan(OfMirror(), {{"GOPROXY", named ? "http://" + mirror_address() + ",direct" : "off"}});
+    EXPECT_EQ(got.code, 0) << got.err;
+    EXPECT_THAT(got.out, HasSubstr(kNewer));
+    EXPECT_THAT(got.err, Not(HasSubstr("Warning")));
+    EXPECT_EQ(AskedTheApi(), !named);
+  }
 }
 
 TEST_F(ReleasesInTheCluster, WhatIsOutOfReachIsToldAndTheOthersCount) {  // L12

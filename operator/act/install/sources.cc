@@ -9,6 +9,7 @@
 #include "base/http/url.h"
 #include "base/strings.h"
 #include "fetch/configuration_file.h"
+#include "fetch/github/known_answers.h"
 #include "fetch/url.h"
 
 namespace capi::ops {
@@ -73,6 +74,7 @@ SourceCredentials CredentialsIn(const std::map<std::string, std::string>& secret
 Sources::Sources(const Settings& settings, SourceOptions options) : settings_(settings), options_(std::move(options)) {
   // One look at a provider tells the next (T6).
   options_.github.digests = options_.gitlab.digests = std::make_shared<fetch::NamedDigests>();
+  options_.github.answers = std::make_shared<fetch::GitHubAnswers>();
   options_.gitlab.token_hosts = fetch::GitLabHosts(settings.file.providers);
   options_.gitlab.inward_hosts =
       options_.oci.inward_hosts = [allowed = options_.allowed](const http::Url& url) { return IsListed(allowed, url); };

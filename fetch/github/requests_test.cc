@@ -1,0 +1,298 @@
+// I17: what is asked of GitHub, and how often. The API answers sixty requests an hour without a token.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <optional>
+
+#include "base/encoding.h"
+#include "base/testing/cost.h"
+#include "fetch/github/known_answers.h"
+#include "fetch/github_testing.h"
+
+namespace capi::fetch {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::vector<std::string> Texts(const Result<std::vector<api::Version>>& versions) {
+  if (!versions.ok()) return {versions.error().message};
+  std::vector<std::string> out;
+  for (const api::Version& version : *versions) out.push_back(version.ToString());
+  return out;
+}
+
+// "api /path", for each request to the API and to the web site.
+std::vector<std::string> Asked(const GitHubStandIn& github) {
+  std::vector<std::string> out;
+  for (const SeenRequest& request : github.seen()) {
+    if (request.host != "objects") out.push_back(request.host + " " + request.target);
+  }
+  return out;
+}
+
+size_t CountApi(const GitHubStandIn& github, int status = 0) {
+  const auto seen = github.seen();
+  return static_cast<size_t>(std::count_if(seen.begin(), seen.end(), [status](const SeenRequest& request) {
+    return request.host == "api" && (status == 0 || request.status == status);
+  }));
+}
+
+GitHubRelease Named(std::string tag) {
+  GitHubRelease release = Release(std::move(tag));
+  release.digest = "sha256:" + Sha256Hex(release.assets.at("core-components.yaml"));
+  release.digest_of = "core-components.yaml";
+  return release;
+}
+
+constexpr std::string_view kTags = "web /o/r.git/info/refs?service=git-upload-pack";
+
+TEST(GitHubRequests, VersionsAreTheTagsAndTheApiIsNotAsked_I17) {
+  GitHubStandIn github({Release("v1.11.0"), Release("v1.12.0-rc.0"), Release("v1.10.3"), Release("1.9.0")});
+  github.ServeTags({"v1.2", "test/v1.13.0", "nightly"});
+  EXPECT_THAT(Texts(Open(github.options())->Versions({})), ElementsAre("v1.9.0", "v1.10.3", "v1.11.0", "v1.12.0-rc.0"));
+  EXPECT_THAT(Asked(github), ElementsAre(kTags));
+}
+
+// I3: a tag whose release isn't there yet is passed over.
+TEST(GitHubRequests, ATagWithoutAReleaseIsNotTheLatest_I3) {
+  GitHubStandIn github({Release("v1.11.0")});
+  github.ServeTags({"v1.11.1"});
+  auto latest = LatestVersion({}, *Open(github.options()), {});
+  ASSERT_TRUE(latest.ok()) << latest.error().message;
+  EXPECT_EQ(latest->ToString(), "v1.11.0");
+  EXPECT_EQ(CountApi(github), 1u) << "for the digests of the release that is there";
+}
+
+// I12: the list says how it is written.
+TEST(GitHubRequests, ATagWithoutVIsAskedForAsItIs_I12) {
+  GitHubRelease bare = Release("1.9.0");
+  bare.digest = "sha256:0";
+  bare.digest_of = "core-components.yaml";
+  GitHubStandIn github({bare});
+  github.ServeTags();
+  auto repository = Open(github.options());
+  ASSERT_TRUE(repository->Versions({}).ok());
+  EXPECT_TRUE(repository->File({}, V("v1.9.0"), "metadata.yaml").ok());
+  EXPECT_THAT(Asked(github), ElementsAre(kTags, "web /o/r/releases/download/1.9.0/metadata.yaml",
+                                         "api /repos/o/r/releases/tags/1.9.0"));
+  EXPECT_EQ(Open(github.options())->File({}, V("v1.9.0"), "core-components.yaml").code(), Code::kFailedPrecondition)
+      << "T6: its digest counts, though nobody has listed it";
+}
+
+// What has no git server (a mirror), or doesn't show it to everybody, has its API asked. One that is away, or limits
+// requests, isn't asked at another door.
+TEST(GitHubRequests, TheApiListsWhereThereAreNoTags) {
+  const std::pair<http::Response, std::optional<Code>> cases[] = {
+      {TextResponse(404, ""), std::nullopt},
+      {TextResponse(401, "Repository not found."), std::nullopt},
+      {TextResponse(403, ""), std::nullopt},
+      {TextResponse(200, "<html>", "text/html"), std::nullopt},
+      {TextResponse(200, RefsOf({"v6.6.6"}), "text/plain"), std::nullopt},
+      {TextResponse(200, "001e# service=git-upload-pack\n0000", "application/x-git-upload-pack-advertisement"),
+       std::nullopt},
+      {TextResponse(429, ""), Code::kRateLimited},
+      {TextResponse(503, ""), Code::kUnavailable},
+  };
+  for (const auto& [answer, code] : cases) {
+    SCOPED_TRACE(std::to_string(answer.status) + answer.body);
+    auto web = http::Server::Start({}, [&given = answer](const http::ServerRequest&) { return given; });
+    ASSERT_TRUE(web.ok());
+    GitHubStandIn github({Release("v1.11.0")});
+    GitHubOptions options = github.options();
+    options.download_url = "http://" + (*web)->address();
+    auto versions = Open(options)->Versions({});
+    EXPECT_EQ(CountApi(github), code ? 0u : 1u);
+    if (!code) {
+      EXPECT_THAT(Texts(versions), ElementsAre("v1.11.0"));
+    } else {
+      EXPECT_EQ(versions.code(), *code);
+    }
+  }
+}
+
+// F2: a list of 10,000 tags, from the request to the versions.
+TEST(GitHubRequests, TenThousandTagsTakeAFifthOfASecond_F2) {
+  GitHubStandIn github({});
+  std::vector<std::string> tags;
+  for (int i = 0; i < 10'001; ++i) tags.push_back("v1." + std::to_string(i) + ".0");
+  const std::string one_more = tags.back();
+  tags.pop_back();
+  github.ServeTags(tags);
+  const MonoTime start = capi::SystemClock().Monotonic();
+  auto versions = Open(github.options())->Versions({});
+  const auto took = capi::SystemClock().Monotonic() - start;
+  ASSERT_TRUE(versions.ok()) << versions.error().message;
+  EXPECT_EQ(versions->size(), 10'000u);
+  if (kMeasuresCost) {
+    EXPECT_LT(took, Millis(200));
+  }
+  tags.push_back(one_more);
+  github.ServeTags(tags);
+  EXPECT_THAT(Texts(Open(github.options())->Versions({})), IsEmpty()) << "the API's list counts, which has none";
+}
+
+// The figure: three requests for a release of a public repository and of a private one, with a token or without.
+TEST(GitHubRequests, AReleaseTakesThree_I17) {
+  for (bool with_token : {false, true}) {
+    for (bool is_private : {false, true}) {
+      if (is_private && !with_token) continue;
+      SCOPED_TRACE(is_private);
+      GitHubStandIn github({Named("v1.11.0")});
+      github.ServeTags();
+      if (is_private) github.MakePrivate();
+      auto release = GetRelease({}, *Open(github.options(with_token ? std::string(kToken) : "")), V("v1.11.0"));
+      ASSERT_TRUE(release.ok()) << release.error().message;
+      EXPECT_EQ(Asked(github).size(), 3u);
+    }
+  }
+}
+
+// The figure: within the sixty requests that GitHub's API answers in an hour without a token, fifty providers have
+// their versions looked up, and the newest fetched as the operator does, with a look of its own.
+TEST(GitHubRequests, FiftyProvidersTakeNoMoreThanSixtyOfTheApi_I17) {
+  std::vector<GitHubRelease> releases;
+  for (int i = 0; i < 300; ++i) releases.push_back(Named("v1.11." + std::to_string(i)));
+  GitHubStandIn github(releases);
+  github.ServeTags();
+  github.UseETags("public, max-age=60, s-maxage=60");
+  GitHubOptions options = github.options();
+  options.digests = std::make_shared<NamedDigests>();
+  options.answers = std::make_shared<GitHubAnswers>();
+  for (int i = 0; i < 50; ++i) {
+    const std::string url = "https://github.com/o/r" + std::to_string(i) + "/releases/latest/core-components.yaml";
+    auto latest = LatestVersion({}, *Open(options, url), {"v1beta2"});
+    ASSERT_TRUE(latest.ok()) << latest.error().message;
+    EXPECT_EQ(latest->ToString(), "v1.11.299");
+    ASSERT_TRUE(GetRelease({}, *Open(options, url), *latest).ok());
+  }
+  EXPECT_EQ(CountApi(github), 50u);
+}
+
+// The list of one repository is shared by its providers for as long as GitHub says that it holds; then GitHub is asked
+// whether it still does, which costs nothing with a token.
+TEST(GitHubRequests, AListIsSharedAndAskedForByItsETag_I17) {
+  FakeClock clock;
+  Context ctx;
+  ctx.clock = &clock;
+  GitHubStandIn github({Named("v1.11.0"), Named("v1.10.3"), Named("v1.10.2")});
+  github.UseETags("private, max-age=60");
+  GitHubOptions options = github.options(std::string(kToken));
+  options.answers = std::make_shared<GitHubAnswers>();
+  auto look = [&](std::string_view file) {
+    const std::string url = "https://github.com/o/r/releases/latest/" + std::string(file);
+    auto repository = Open(options, url);
+    EXPECT_THAT(Texts(repository->Versions(ctx)), ElementsAre("v1.10.2", "v1.10.3", "v1.11.0"));
+    return repository;
+  };
+  look("core-components.yaml");
+  EXPECT_EQ(CountApi(github), 2u) << "two pages";
+  look("bootstrap-components.yaml");
+  EXPECT_EQ(CountApi(github), 2u);
+  clock.Advance(Seconds(60));
+  auto repository = look("core-components.yaml");
+  EXPECT_EQ(CountApi(github), 4u);
+  EXPECT_EQ(CountApi(github, 304), 2u);
+  EXPECT_EQ(repository->File(ctx, V("v1.10.2"), "core-components.yaml").value(), "kind: Namespace\n")
+      << "what was kept names the assets";
+  // Another token's answers are its own.
+  options.token = "ghp_other";
+  const size_t before = CountApi(github, 200);
+  look("core-components.yaml");
+  EXPECT_EQ(CountApi(github, 200), before + 2);
+}
+
+// A changed answer is taken, and so is a changed asset's digest (T6).
+TEST(GitHubRequests, WhatHasChangedIsSeen_T6) {
+  GitHubRelease changed = Named("v1.11.0");
+  changed.assets["core-components.yaml"] = "kind: Changed\n";
+  GitHubStandIn before({Named("v1.11.0")}), after({changed, Release("v1.12.0")});
+  for (GitHubStandIn* github : {&before, &after}) github->UseETags();
+  GitHubOptions options = before.options(std::string(kToken));
+  options.answers = std::make_shared<GitHubAnswers>();
+  ASSERT_TRUE(GetRelease({}, *Open(options), V("v1.11.0")).ok());
+  before.AnswerApiWith(TextResponse(200, R"([{"tag_name": "v1.12.0"}])", "application/json"));
+  EXPECT_THAT(Texts(Open(options)->Versions({})), ElementsAre("v1.12.0"));
+  // The asset is another one than the digest that is named (of the one before).
+  options = after.options();
+  options.answers = std::make_shared<GitHubAnswers>();
+  EXPECT_EQ(GetRelease({}, *Open(options), V("v1.11.0")).code(), Code::kFailedPrecondition);
+}
+
+// F1: who was told when the limit ends asks nothing until then, and says it each time; whichever provider it was.
+TEST(GitHubRequests, NobodyAsksBeforeTheLimitResets_I17_F1) {
+  const std::pair<std::string_view, std::string_view> cases[] = {{"X-RateLimit-Reset", "1700000900"},
+                                                                 {"Retry-After", "900"}};
+  for (int status : {403, 429}) {
+    for (const auto& [header, value] : cases) {
+      SCOPED_TRACE(header);
+      FakeClock clock;  // at 1700000000
+      Context ctx;
+      ctx.clock = &clock;
+      GitHubStandIn github({Named("v1.11.0")});
+      github.MakePrivate();
+      http::Response limit = TextResponse(status, "{}", "application/json");
+      limit.headers.Set("X-RateLimit-Remaining", "0");
+      limit.headers.Set(header, value);
+      github.AnswerApiWith(limit);
+      GitHubOptions options = github.options(std::string(kToken));
+      options.answers = std::make_shared<GitHubAnswers>();
+      EXPECT_EQ(Open(options)->Versions(ctx).error().retry_after, Seconds(900));
+      github.AnswerApi();
+      clock.Advance(Seconds(600));
+      auto file = Open(options, "https://github.com/o/other/releases/latest/core-components.yaml")
+                      ->File(ctx, V("v1.11.0"), "core-components.yaml");
+      ASSERT_FALSE(file.ok());
+      EXPECT_EQ(file.code(), Code::kRateLimited);
+      EXPECT_EQ(file.error().retry_after, Seconds(300));
+      EXPECT_THAT(file.error().message, HasSubstr("the limit resets at 2023-11-14T22:28:20Z"));
+      EXPECT_EQ(CountApi(github), 1u);
+      clock.Advance(Seconds(300));
+      EXPECT_THAT(Texts(Open(options)->Versions(ctx)), ElementsAre("v1.11.0"));
+    }
+  }
+}
+
+// A module proxy is asked where one is named, and where there is no token: it shall not learn of private repositories.
+TEST(GitHubRequests, AModuleProxyIsAskedFirst_I17) {
+  std::atomic<int> asked = 0, status = 200;
+  auto proxy = http::Server::Start({}, [&](const http::ServerRequest& request) {
+    ++asked;
+    if (request.path != "/github.com/o/r/@v/list") return TextResponse(404, "");
+    return TextResponse(status, "v1.10.3\n");
+  });
+  ASSERT_TRUE(proxy.ok());
+  GitHubStandIn github({Release("v1.11.0")});
+  github.ServeTags();
+  GitHubOptions options = github.options();
+  options.module_proxy = "http://" + (*proxy)->address();
+  EXPECT_THAT(Texts(Open(options)->Versions({})), ElementsAre("v1.10.3"));
+  EXPECT_THAT(Asked(github), IsEmpty());
+  for (int other : {404, 500}) {
+    status = other;
+    EXPECT_THAT(Texts(Open(options)->Versions({})), ElementsAre("v1.11.0"));
+  }
+  status = 200;
+  options.token = kToken;
+  asked = 0;
+  EXPECT_THAT(Texts(Open(options)->Versions({})), ElementsAre("v1.11.0"));
+  EXPECT_EQ(asked, 0);
+}
+
+// F2: an asset of 50 MB is refused by the bound of a file, however it comes, before it is all there.
+TEST(GitHubRequests, AnAssetOfFiftyMegabytesIsRefused_F2) {
+  GitHubRelease release = Release("v1.11.0");
+  release.assets["core-components.yaml"] = std::string(50'000'000, '#');
+  GitHubStandIn github({release});
+  for (std::string_view token : {std::string_view(), kToken}) {
+    auto file = Open(github.options(std::string(token)))->File({}, V("v1.11.0"), "core-components.yaml");
+    ASSERT_FALSE(file.ok());
+    EXPECT_EQ(file.code(), Code::kInvalidArgument) << file.error().message;
+  }
+}
+
+}  // namespace
+}  // namespace capi::fetch
