@@ -131,6 +131,12 @@ Status CheckFound(const api::Provider& provider, const std::map<std::string, std
                   api::SelectorOf(labels)));
 }
 
+Result<std::string> SelectorFor(const api::Provider& provider) {
+  const auto& fetch = provider.spec.fetch_config;
+  if (!fetch || !fetch->selector) return api::SelectorOf(api::ReleaseSelector(provider.id));
+  return TRY(kube::LabelSelector::FromJson(*fetch->selector)).ToString();
+}
+
 Result<CollectedRelease> OfObject(const Context& ctx, const Config& config, const api::Provider& provider,
                                   const ArtifactSource& artifact, ManagementCluster* cluster, Notes& notes) {
   const api::ProviderId& id = provider.id;
@@ -145,7 +151,8 @@ Result<CollectedRelease> OfObject(const Context& ctx, const Config& config, cons
   ProviderRelease found{{.type = id.type, .name = id.name, .url = ""},
                         std::string(api::KindOf(id.type).components_file),
                         std::move(release)};
-  return CollectedRelease{TRY(CandidateOf(config, std::move(found), id.ns)), std::move(labels)};
+  std::string selector = TRY(SelectorFor(provider));
+  return CollectedRelease{TRY(CandidateOf(config, std::move(found), id.ns)), std::move(labels), std::move(selector)};
 }
 
 Result<std::vector<api::Provider>> InFiles(const CollectOptions& options, std::istream& in, Notes& notes) {
@@ -224,7 +231,8 @@ Result<ProviderRelease> CollectOne(const Context& ctx, const Config& config, con
 
 CollectedRelease WithOwnLabels(Candidate candidate) {
   auto labels = api::ReleaseLabels(candidate.id, candidate.found.release.version.ToString());
-  return {std::move(candidate), std::move(labels)};
+  std::string selector = api::SelectorOf(api::ReleaseSelector(candidate.id));
+  return {std::move(candidate), std::move(labels), std::move(selector)};
 }
 
 std::vector<kube::Object> MapsOf(const CollectedRelease& one) {

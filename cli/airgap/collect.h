@@ -30,7 +30,8 @@ struct ArtifactSource {
 // A value.
 struct CollectedRelease {
   Candidate candidate;
-  std::map<std::string, std::string> labels;  // by which it is found in the cluster
+  std::map<std::string, std::string> labels;  // that it gets in the cluster
+  std::string selector;                       // with which the operator looks for it there
 };
 
 // kInvalidArgument for options that say nothing together. Sends no request.

@@ -47,6 +47,33 @@ TEST_F(AirGap, PreloadWritesNothingWhereOneIsAnother_L25) {
   EXPECT_TRUE(cluster_.Get(kAwsMap).is_null());
 }
 
+// L25, I6: the operator takes what its labels find.
+TEST_F(AirGap, PreloadLooksAtWhatTheOperatorFindsUnderAnyName_L25) {
+  const std::string other = "/api/v1/namespaces/capa-system/configmaps/infrastructure-aws-2.0.0";
+  const std::string by_selector = Object("{version: v2.0.0, fetchConfig: {selector: {matchLabels: {a: b}}}}");
+  const std::string file = cluster_.folder.Put("objects/aws.yaml", by_selector);
+  const Json own = {{"provider.cluster.x-k8s.io/type", "infrastructure"},
+                    {"provider.cluster.x-k8s.io/name", "aws"},
+                    {"provider.cluster.x-k8s.io/version", "2.0.0"}};
+  const Json selected = {{"a", "b"}, {"provider.cluster.x-k8s.io/version", "v2.0.0"}};
+  const std::pair<Json, std::vector<std::string>> cases[] = {{own, {"preload", "-i", "aws:v2.0.0"}},
+                                                             {selected, {"preload", "-f", file}}};
+  for (const auto& [labels, command] : cases) {
+    cluster_.Put(other,
+                 {{"metadata", {{"name", "infrastructure-aws-2.0.0"}, {"namespace", "capa-system"}, {"labels", labels}}},
+                  {"data", {{"metadata", kMetadata}, {"components", "kind: Namespace\n"}}}});
+    Outcome refused = Run(command);
+    EXPECT_EQ(refused.code, 1);
+    EXPECT_THAT(refused.err, AllOf(HasSubstr("InfrastructureProvider capa-system/aws: "),
+                                   HasSubstr("ConfigMap capa-system/infrastructure-aws-2.0.0 has the labels")));
+    EXPECT_THAT(cluster_.writes(), IsEmpty());
+  }
+  // The same release, and one of another version, do no harm.
+  cluster_.Change(other, [](Json& map) { map["data"]["components"] = ComponentsOf("aws", "capa-system", "v2.0.0"); });
+  EXPECT_EQ(Run({"preload", "-f", file}).out, "configmap/infrastructure-aws-v2.0.0 in namespace capa-system created\n");
+  EXPECT_EQ(Run({"preload", "-i", "aws:v2.1.0"}).code, 0);
+}
+
 TEST_F(AirGap, PreloadPrintsWithoutACluster_L25) {
   Outcome yaml = RunAlone({"preload", "-i", "aws:v2.0.0", "-n", "mine", "-o", "yaml", "--kubeconfig", "/no/such"});
   EXPECT_EQ(yaml.code, 0) << yaml.err;

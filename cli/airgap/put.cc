@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "api/stored_release.h"
 #include "cli/frame/provider_objects.h"
 #include "cli/install/carry.h"
 
@@ -33,6 +34,24 @@ Status MakeNamespace(const Context& ctx, kube::Client& client, const Candidate& 
   return made.error().With("failed to make namespace " + candidate.id.ns);
 }
 
+// I6: the operator takes any release that its labels find, whatever the ConfigMap is called.
+Status CheckOthers(const Context& ctx, kube::Client& client, const CollectedRelease& one,
+                   const std::vector<kube::Object>& maps) {
+  const std::string& ns = one.candidate.id.ns;
+  auto found = TRY_WITH(
+      client.List(ctx, kube::Builtin("ConfigMap"), ns, {.label_selector = one.selector, .metadata_only = true}),
+      "failed to look for releases in ConfigMaps");
+  for (const kube::Object& map : found.items) {
+    const bool same_version = api::ReadStoredRelease(map).version == one.candidate.found.release.version;
+    if (map.name() == maps.back().name() || !same_version) continue;
+    auto there = client.Get(ctx, kube::Builtin("ConfigMap"), ns, map.name());
+    if (!there.ok() && there.code() == Code::kNotFound) continue;
+    if (!there.ok()) return there.error().With(fmt::format("ConfigMap {}/{}", ns, map.name()));
+    TRY(CheckOther(ctx, client, *there, maps));
+  }
+  return Ok();
+}
+
 }  // namespace
 
 Status PutIntoCluster(const Context& ctx, ManagementCluster& cluster, const std::vector<CollectedRelease>& releases,
@@ -42,7 +61,9 @@ Status PutIntoCluster(const Context& ctx, ManagementCluster& cluster, const std:
   kube::Client& client = cluster.client();
   std::vector<bool> lacks, lacks_namespace;
   for (const CollectedRelease& one : releases) {
-    auto lacking = TRY_WITH(LackingMaps(ctx, client, MapsOf(one), kLeft), Describe(one.candidate.id));
+    const auto maps = MapsOf(one);
+    auto lacking = TRY_WITH(LackingMaps(ctx, client, maps, kLeft), Describe(one.candidate.id));
+    TRY_WITH(CheckOthers(ctx, client, one, maps), Describe(one.candidate.id));
     lacks.push_back(!lacking.empty());
     lacks_namespace.push_back(!lacking.empty() && TRY(LacksNamespace(ctx, client, one.candidate.id.ns)));
   }

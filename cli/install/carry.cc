@@ -82,12 +82,12 @@ bool IsLeftOver(const kube::Object& live, const kube::Object& map) {
   return IsNobodyElses(live) && CheckLabels(live, map).ok();
 }
 
-enum class ReleaseThere { kWhole, kLacksParts, kLeftOver };
+enum class Compared { kSame, kLacksParts, kAnother };
 
 // The release that a first ConfigMap there has, against the one of `maps`. What counts is what is read out of it: each
 // build packs in its own way.
-Result<ReleaseThere> LookAtRelease(const Context& ctx, kube::Client& client, const kube::Object& there,
-                                   const std::vector<kube::Object>& maps, LeftOver left_over) {
+Result<Compared> Compare(const Context& ctx, kube::Client& client, const kube::Object& there,
+                         const std::vector<kube::Object>& maps) {
   const kube::Object& first = maps.back();
   auto named = [&](const std::string& name) -> Result<kube::Object> {
     for (const kube::Object& map : maps) {
@@ -108,10 +108,21 @@ Result<ReleaseThere> LookAtRelease(const Context& ctx, kube::Client& client, con
   bool same = found.ok() && found->components == wanted.components && found->metadata == wanted.metadata;
   // T14: without them the operator wouldn't take it.
   same = same && (wanted.signatures.empty() || found->signatures == wanted.signatures);
-  if (!same && left_over == LeftOver::kIsReplaced && IsLeftOver(there, first)) return ReleaseThere::kLeftOver;
-  if (!same) return AnotherContent(first);
+  if (!same) return Compared::kAnother;
+  return lacks ? Compared::kLacksParts : Compared::kSame;
+}
+
+enum class ReleaseThere { kWhole, kLacksParts, kLeftOver };
+
+Result<ReleaseThere> LookAtRelease(const Context& ctx, kube::Client& client, const kube::Object& there,
+                                   const std::vector<kube::Object>& maps, LeftOver left_over) {
+  const kube::Object& first = maps.back();
+  const Compared found = TRY(Compare(ctx, client, there, maps));
+  const bool another = found == Compared::kAnother;
+  if (another && left_over == LeftOver::kIsReplaced && IsLeftOver(there, first)) return ReleaseThere::kLeftOver;
+  if (another) return AnotherContent(first);
   TRY(CheckLabels(there, first));
-  return lacks ? ReleaseThere::kLacksParts : ReleaseThere::kWhole;
+  return found == Compared::kLacksParts ? ReleaseThere::kLacksParts : ReleaseThere::kWhole;
 }
 
 // Those that aren't there, or that a run left that was broken off.
@@ -268,6 +279,16 @@ Status MakeMaps(const Context& ctx, kube::Client& client, const std::vector<kube
       return written.error().With(fmt::format("failed to write ConfigMap {}/{}", map.ns(), map.name()));
   }
   return Ok();
+}
+
+Status CheckOther(const Context& ctx, kube::Client& client, const kube::Object& there,
+                  const std::vector<kube::Object>& maps) {
+  if (TRY(Compare(ctx, client, there, maps)) != Compared::kAnother) return Ok();
+  return Error{Code::kFailedPrecondition,
+               fmt::format("ConfigMap {}/{} has the labels by which the operator looks for this release, too, and "
+                           "another content: the operator could take that one; delete it, where nobody needs it",
+                           there.ns(), there.name()),
+               {}};
 }
 
 Status OwnMap(const Context& ctx, kube::Client& client, const kube::Object& seen, const kube::Object& owner) {

@@ -50,6 +50,10 @@ Result<std::vector<kube::Object>> LackingMaps(const Context& ctx, kube::Client& 
 Status MakeMaps(const Context& ctx, kube::Client& client, const std::vector<kube::Object>& maps,
                 const kube::WriteOptions& options, LeftOver left_over = LeftOver::kIsReplaced);
 
+// kFailedPrecondition where a first ConfigMap under another name has another release than `maps`.
+Status CheckOther(const Context& ctx, kube::Client& client, const kube::Object& there,
+                  const std::vector<kube::Object>& maps);
+
 // A ConfigMap that clusterctl made belongs to `owner` from then on, and goes with it; another one, and other owners,
 // stay as they are. `seen`: as it was read.
 Status OwnMap(const Context& ctx, kube::Client& client, const kube::Object& seen, const kube::Object& owner);
