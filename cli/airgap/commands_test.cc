@@ -47,6 +47,31 @@ TEST_F(AirGap, PreloadWritesNothingWhereOneIsAnother_L25) {
   EXPECT_TRUE(cluster_.Get(kAwsMap).is_null());
 }
 
+// L25: those of Pod Security, say, that the second one needs.
+TEST_F(AirGap, ANamespaceGetsTheLabelsOfAllItsReleases_L25) {
+  const std::string folder = "r/infrastructure-gcp/v2.0.0/", file = folder + "infrastructure-components.yaml";
+  const std::string gcp = ComponentsOf("gcp", "one", "v2.0.0"), ns = "/api/v1/namespaces/one";
+  const std::vector<std::string> command = {"preload", "-i", "aws:v2.0.0,gcp:v2.0.0", "-n", "one"};
+  cluster_.folder.Put(file, gcp);
+  Outcome refused = Run(command);
+  EXPECT_THAT(refused.err, HasSubstr("two releases want another label of of it (aws and gcp)"));
+  EXPECT_THAT(cluster_.writes(), IsEmpty());
+
+  cluster_.folder.Put(file, ReplaceAll(gcp, "{of: gcp}", "{enforce: privileged}"));
+  // Somebody begins to delete what wasn't there a moment ago.
+  cluster_.before_write = [&](UpgradeCluster& cluster, const std::string& what) {
+    const Json going = {{"metadata", {{"name", "one"}, {"deletionTimestamp", "2026-01-01T00:00:00Z"}}}};
+    if (what == "POST /api/v1/namespaces") cluster.Put(ns, going);
+  };
+  EXPECT_THAT(Run(command).err, HasSubstr("namespace one is being deleted"));
+  EXPECT_EQ(cluster_.writes().size(), 1u);
+  cluster_.before_write = nullptr;
+  cluster_.Remove(ns);
+  Outcome made = Run(command);
+  ASSERT_EQ(made.code, 0) << made.err;
+  EXPECT_EQ(*Find(cluster_.Get(ns), {"metadata", "labels"}), (Json{{"of", "aws"}, {"enforce", "privileged"}}));
+}
+
 // L25, I6: the operator takes what its labels find.
 TEST_F(AirGap, PreloadLooksAtWhatTheOperatorFindsUnderAnyName_L25) {
   const std::string other = "/api/v1/namespaces/capa-system/configmaps/infrastructure-aws-2.0.0";

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <string>
+
 #include "api/stored_release.h"
 #include "cli/frame/provider_objects.h"
 #include "cli/install/carry.h"
@@ -24,15 +27,46 @@ Result<bool> LacksNamespace(const Context& ctx, kube::Client& client, const std:
       {}};
 }
 
-Status MakeNamespace(const Context& ctx, kube::Client& client, const Candidate& candidate,
-                     const kube::WriteOptions& write) {
-  const Json json = {{"apiVersion", "v1"},
-                     {"kind", "Namespace"},
-                     {"metadata", {{"name", candidate.id.ns}, {"labels", candidate.namespace_labels}}}};
-  auto made = client.Create(ctx, kube::Builtin("Namespace"), kube::Object(json), write);
-  if (made.ok() || made.code() == Code::kAlreadyExists) return Ok();
-  return made.error().With("failed to make namespace " + candidate.id.ns);
-}
+using Labels = std::map<std::string, std::string>;
+
+// Those that are missing, with what all releases that go there want of one, as `init` has it. Thread-compatible.
+class MissingNamespaces {
+ public:
+  Status Add(const Context& ctx, kube::Client& client, const Candidate& candidate) {
+    const std::string& ns = candidate.id.ns;
+    if (!labels_.contains(ns)) {
+      if (!TRY(LacksNamespace(ctx, client, ns))) return Ok();
+      labels_.try_emplace(ns);
+    }
+    for (const auto& [key, value] : candidate.namespace_labels) {
+      const auto [before, is_new] = labels_[ns].emplace(key, value);
+      if (is_new || before->second == value) continue;
+      return Error{Code::kFailedPrecondition,
+                   fmt::format("namespace {} is missing, and two releases want another label {} of it ({} and {}): make "
+                               "it, or put them into two",
+                               ns, key, before->second, value),
+                   {}};
+    }
+    return Ok();
+  }
+
+  // Once.
+  Status Make(const Context& ctx, kube::Client& client, const std::string& ns, const kube::WriteOptions& write) {
+    const auto missing = labels_.extract(ns);
+    if (missing.empty()) return Ok();
+    const Json json = {{"apiVersion", "v1"},
+                       {"kind", "Namespace"},
+                       {"metadata", {{"name", ns}, {"labels", missing.mapped()}}}};
+    auto made = client.Create(ctx, kube::Builtin("Namespace"), kube::Object(json), write);
+    if (made.ok()) return Ok();
+    if (made.code() != Code::kAlreadyExists) return made.error().With("failed to make namespace " + ns);
+    TRY(LacksNamespace(ctx, client, ns));  // somebody was quicker; or it is on its way out
+    return Ok();
+  }
+
+ private:
+  std::map<std::string, Labels> labels_;  // by name
+};
 
 // I6: the operator takes any release that its labels find, whatever the ConfigMap is called.
 Status CheckOthers(const Context& ctx, kube::Client& client, const CollectedRelease& one,
@@ -59,20 +93,21 @@ Status PutIntoCluster(const Context& ctx, ManagementCluster& cluster, const std:
   // What a broken-off `init` has left is another release like any: it goes on with that.
   constexpr LeftOver kLeft = LeftOver::kIsAnother;
   kube::Client& client = cluster.client();
-  std::vector<bool> lacks, lacks_namespace;
+  std::vector<bool> lacks;
+  MissingNamespaces missing;
   for (const CollectedRelease& one : releases) {
     const auto maps = MapsOf(one);
     auto lacking = TRY_WITH(LackingMaps(ctx, client, maps, kLeft), Describe(one.candidate.id));
     TRY_WITH(CheckOthers(ctx, client, one, maps), Describe(one.candidate.id));
     lacks.push_back(!lacking.empty());
-    lacks_namespace.push_back(!lacking.empty() && TRY(LacksNamespace(ctx, client, one.candidate.id.ns)));
+    if (!lacking.empty()) TRY_WITH(missing.Add(ctx, client, one.candidate), Describe(one.candidate.id));
   }
   const kube::WriteOptions write{.field_manager = std::string(kFieldManager)};
   for (size_t i = 0; i < releases.size(); ++i) {
     const Candidate& candidate = releases[i].candidate;
     const auto maps = MapsOf(releases[i]);
     if (lacks[i]) {
-      if (lacks_namespace[i]) TRY(MakeNamespace(ctx, client, candidate, write));
+      TRY(missing.Make(ctx, client, candidate.id.ns, write));
       TRY_WITH(MakeMaps(ctx, client, maps, write, kLeft), Describe(candidate.id));
     }
     world.out << fmt::format("configmap/{} in namespace {} {}\n", maps.back().name(), candidate.id.ns,
