@@ -18,10 +18,22 @@ import built  # noqa: E402
 import cosign  # noqa: E402
 import oci_e2e_test as oci  # noqa: E402
 import oci_registry  # noqa: E402
+import pages  # noqa: E402
 import process  # noqa: E402
 from provider_rights import CORE  # noqa: E402
 
 REPOSITORY = "providers/signed"
+
+
+def run(block, folder):
+    """As it stands on the page, but for a registry that is asked in the clear."""
+    environment = {name: "http://127.0.0.1:1" for name in ("HTTPS_PROXY", "HTTP_PROXY", "https_proxy", "http_proxy")}
+    environment |= {"PATH": f"{os.path.dirname(cosign.program())}:/usr/bin:/bin", "HOME": folder, "COSIGN_PASSWORD": "", "NO_PROXY": "127.0.0.0/8"}
+    block = block.replace("cosign sign ", "cosign sign --allow-http-registry ")
+    command = ["bash", "-euo", "pipefail", "-c", block]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=120)
+    if done.returncode != 0:
+        raise AssertionError(f"{block}\n{done.stdout}{done.stderr}")
 
 
 class Cosign(unittest.TestCase):
@@ -39,6 +51,20 @@ class Cosign(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stdout[-4000:])
             self.assertIn("[  PASSED  ] 4 tests", done.stdout)
 
+    # T14: the page's commands ask nobody: a proxy in the place of the network takes no request.
+    def test_the_pages_commands_need_no_network(self):
+        with tempfile.TemporaryDirectory(prefix="cosign-") as folder:
+            signer = cosign.Signer(folder, name="cosign")
+            files = ("metadata.yaml", "infrastructure-components.yaml")
+            for name in files:
+                with open(os.path.join(folder, name), "wb") as file:
+                    file.write(cosign.FILE)
+            (blobs,) = [block for block in pages.blocks("Signed releases", "docs/sources.md", "bash") if "sign-blob" in block]
+            run(blobs, folder)
+            for name in files:
+                key = os.path.join(folder, "cosign.pub")
+                signer.cosign("verify-blob", "--key", key, "--insecure-ignore-tlog", "--bundle", f"{folder}/{name}.sigstore.json", f"{folder}/{name}")
+
     # T14: an artifact with and without a signature, one that others have put in the place of what was kept, and a key that goes.
     def test_a_provider_whose_releases_are_signed(self):
         with tempfile.TemporaryDirectory(prefix="cosign-") as folder:
@@ -47,7 +73,7 @@ class Cosign(unittest.TestCase):
             signed = world.registry.push(REPOSITORY, "v1.10.4", oci.files_of("core", "v1.10.4"))
             signer.sign_artifact(world.registry, f"{REPOSITORY}@{signed}", as_it_was=True)
             signed = world.registry.push(REPOSITORY, "v1.11.0", oci.files_of("core", "v1.11.0"))
-            signer.sign_artifact(world.registry, f"{REPOSITORY}@{signed}", as_it_was=False)
+            self.sign_as_the_pages_say(world, signer, signed)
             world.registry.push(REPOSITORY, "v1.12.0", oci.files_of("core", "v1.12.0"))
             world.start_operator(f"--allowed-sources={world.registry.address}", "--require-verified")
             world.write_credentials(CORE, oci_registry.PASSWORD)
@@ -82,6 +108,16 @@ class Cosign(unittest.TestCase):
             world.kill_operator()
             world.start_operator(f"--allowed-sources={world.registry.address}", "--require-verified")
             world.await_ready(CORE, "v1.11.0")
+
+    @staticmethod
+    def sign_as_the_pages_say(world, signer, digest):
+        """An artifact under v1.11.0, with the blocks of both pages."""
+        signer.log_in(world.registry)
+        (one,) = [block for block in pages.blocks("Signed releases", "docs/sources.md", "bash") if "sign-blob" not in block]
+        reference = f"{world.registry.address}/{REPOSITORY}"
+        run(one.replace("registry.example.com/providers/aws@sha256:...", f"{reference}@{digest}"), signer.folder)
+        (loop,) = [block for block in pages.blocks("A registry of one's own", "docs/air-gap.md", "bash") if "cosign" in block]
+        run(f"clusterctl() {{ echo http://{reference}:v1.11.0@{digest}; }}\n{loop}", signer.folder)
 
     @staticmethod
     def write_keys(world, keys):

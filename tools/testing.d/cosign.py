@@ -70,12 +70,16 @@ class Signer:
         self.cosign(*sign, AS_IT_WAS, "--bundle", names[".bundle"], "--output-signature", names[".sig"], path)
         return {suffix: _read(name) for suffix, name in names.items()}
 
-    def sign_artifact(self, registry, reference, as_it_was):
-        """Of what lies in an oci_registry.Registry: "repository@sha256:..."."""
+    def log_in(self, registry):
+        """As `cosign login` does, to an oci_registry.Registry."""
         user = base64.b64encode(f"{oci_registry.USER}:{oci_registry.PASSWORD}".encode()).decode()
         os.makedirs(os.path.join(self.folder, ".docker"), exist_ok=True)
         with open(os.path.join(self.folder, ".docker", "config.json"), "w", encoding="utf-8") as file:
             json.dump({"auths": {registry.address: {"auth": user}}}, file)
+
+    def sign_artifact(self, registry, reference, as_it_was):
+        """Of what lies there: "repository@sha256:..."."""
+        self.log_in(registry)
         more = [AS_IT_WAS] if as_it_was else []
         self.cosign("sign", "--key", self.key, *OFFLINE, "--allow-http-registry", *more, f"{registry.address}/{reference}")
 
