@@ -352,7 +352,20 @@ TEST_F(AirGap, PublishRefusesWhatIsNoRelease_L26) {
   cluster_.folder.Put("bad/a b.yaml", "");
   cluster_.folder.Put("full/infrastructure-aws-v2.0.0-metadata.yaml", kMetadata);
   cluster_.folder.Put("full/infrastructure-aws-v2.1.0-components.yaml", "kind: Namespace\n");
+  const std::string aws = "infrastructure-aws-v2.0.0-", other = "infrastructure-gcp-v2.0.0-";
+  cluster_.folder.Put("mixed/" + aws + "metadata.yaml", kMetadata);
+  cluster_.folder.Put("mixed/" + other + "components.yaml", "kind: Namespace\n");
+  for (const std::string& file : {"lone/" + aws, "lone/" + other})
+    cluster_.folder.Put(file + "components.yaml", "kind: Namespace\n");
+  cluster_.folder.Put("lone/" + aws + "metadata.yaml", kMetadata);
+  cluster_.folder.Put("series/infrastructure-aws-v9.0.0-metadata.yaml", kMetadata);
+  cluster_.folder.Put("series/infrastructure-aws-v9.0.0-components.yaml", "kind: Namespace\n");
+  const std::string any_tag = registry.reference(":all");
   const std::pair<std::vector<std::string>, const char*> cases[] = {
+      {{"--dir", cluster_.folder / "mixed", "-u", tagged}, "there is no infrastructure-aws-v2.0.0-components.yaml"},
+      {{"--dir", cluster_.folder / "lone", "-u", any_tag}, "there is no infrastructure-gcp-v2.0.0-metadata.yaml"},
+      {{"--dir", cluster_.folder / "series", "-u", any_tag}, "metadata.yaml names no release series of v9.0.0"},
+      {{"--dir", cluster_.folder / "lone", "--file", out + "/metadata.yaml", "-u", tagged}, "there is no "},
       {{"--dir", out}, "name where to publish it: --artifact-url"},
       {{"--dir", out, "-u", registry.reference()}, "name a tag, the release's version"},
       {{"--dir", out, "-u", registry.reference("@sha256:" + std::string(64, '0'))}, "name a tag"},

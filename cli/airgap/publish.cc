@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <set>
 
 #include "api/release.h"
 #include "api/text.h"
@@ -70,32 +71,57 @@ bool IsOfVersion(std::string_view title, const api::Version& version) {
   return false;
 }
 
-// What whoever reads the artifact would refuse.
-Status CheckFiles(const Files& files, const std::optional<api::Version>& version) {
-  size_t metadata = 0, components = 0;
-  for (const auto& [title, text] : files) {
-    if (version && fetch::IsFullTitle(title) && !IsOfVersion(title, *version))
-      return Invalid(fmt::format("{} is of another version than {}, as the tag says", title, version->ToString()));
-    if (IsMetadata(title)) {
-      ++metadata;
-      TRY(fetch::CheckText(text, title));
-      auto read = TRY_WITH(api::Metadata::Parse(text, title), title);
-      if (version && !read.ContractOf(*version))
-        return Invalid(fmt::format("{} names no release series of {}", title, version->ToString()));
-    } else if (IsComponents(title)) {
-      ++components;
-      TRY(fetch::CheckText(text, title));
-    }
+// "infrastructure-aws-v2.0.0" of a title that says so; "" of another one.
+std::string PrefixOf(std::string_view title) {
+  return fetch::IsFullTitle(title) ? std::string(title.substr(0, title.rfind('-'))) : "";
+}
+
+std::optional<api::Version> VersionIn(std::string_view prefix) {
+  for (size_t at = prefix.find('-'); at != prefix.npos; at = prefix.find('-', at + 1)) {
+    auto version = api::Version::Parse(prefix.substr(at + 1));
+    if (version.ok()) return *version;
   }
-  if (metadata > 0 && components > 0) return Ok();
-  return Invalid(fmt::format(
-      "there is no release: a metadata.yaml and a components file, like "
-      "infrastructure-components.yaml, are needed, and there {} {}",
-      files.size() == 1 ? "is" : "are", files.empty() ? "none" : [&] {
-        std::vector<std::string> names;
-        for (const auto& [title, text] : files) names.push_back(title);
-        return JoinNames(names, 10);
-      }()));
+  return std::nullopt;
+}
+
+Status CheckMetadata(const std::string& title, const std::string& text, const std::optional<api::Version>& tagged) {
+  auto read = TRY_WITH(api::Metadata::Parse(text, title), title);
+  const auto version = tagged ? tagged : VersionIn(PrefixOf(title));
+  if (!version || read.ContractOf(*version)) return Ok();
+  return Invalid(fmt::format("{} names no release series of {}", title, version->ToString()));
+}
+
+Error NoRelease(const Files& files) {
+  std::vector<std::string> names;
+  for (const auto& [title, text] : files) names.push_back(title);
+  return Invalid(
+      fmt::format("there is no release: a metadata.yaml and a components file, like infrastructure-components.yaml, "
+                  "are needed, and there {} {}",
+                  names.size() == 1 ? "is" : "are", names.empty() ? "none" : JoinNames(names, 10)));
+}
+
+// What whoever reads the artifact would refuse.
+Status CheckFiles(const Files& files, const std::optional<api::Version>& tagged) {
+  std::set<std::string> metadata, components;  // prefixes of their titles
+  for (const auto& [title, text] : files) {
+    if (tagged && fetch::IsFullTitle(title) && !IsOfVersion(title, *tagged))
+      return Invalid(fmt::format("{} is of another version than {}, as the tag says", title, tagged->ToString()));
+    const bool describes = IsMetadata(title);
+    if (!describes && !IsComponents(title)) continue;
+    (describes ? metadata : components).insert(PrefixOf(title));
+    TRY(fetch::CheckText(text, title));
+    if (describes) TRY(CheckMetadata(title, text, tagged));
+  }
+  if (metadata.empty() || components.empty()) return NoRelease(files);
+  for (const std::string& prefix : metadata) {
+    if (!components.contains(prefix) && !prefix.empty())
+      return Invalid(fmt::format("there is no {0}-components.yaml beside {0}-metadata.yaml", prefix));
+  }
+  for (const std::string& prefix : components) {
+    if (!metadata.contains(prefix) && !prefix.empty())
+      return Invalid(fmt::format("there is no {0}-metadata.yaml beside {0}-components.yaml", prefix));
+  }
+  return metadata.contains("") == components.contains("") ? Ok() : Status(NoRelease(files));
 }
 
 Result<std::optional<ProviderChoice>> ChoiceOf(const PublishOptions& options) {
