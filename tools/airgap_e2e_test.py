@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """Releases that are carried to a cluster without a network: docs/air-gap.md, on a real control plane and with a real registry
-(L25 to L27). Whatever asks for a host is noticed: the steps that need no cluster run in a network namespace with nothing in it,
-the others with a proxy that takes no request."""
+(L25 to L27). All of it, the control plane, the operator and the commands, is in a network namespace with loopback alone; who asks a
+proxy for a host is noticed as well."""
 
+import fcntl
 import os
+import shutil
 import socket
+import struct
 import subprocess
 import sys
 import tarfile
@@ -31,7 +34,28 @@ kind: InfrastructureProvider
 metadata: {name: docker, namespace: capd-system}
 spec: {version: v1.12.0}
 """
-ALONE = ["unshare", "--map-root-user", "--net"]
+USER = {"OCI_USERNAME": oci_registry.USER, "OCI_PASSWORD": oci_registry.PASSWORD, "NO_PROXY": "*"}
+SKOPEO = shutil.which("skopeo", path="/usr/bin:/bin")
+UNSHARE = ["unshare", "--map-root-user", "--net"]
+ALONE = "CAPI_AIRGAP_ALONE"  # set in the namespace
+
+
+def go_alone():
+    """Runs this program again in a network namespace of its own. Where none may be made it goes on, and its tests are skipped."""
+    if ALONE in os.environ or subprocess.run([*UNSHARE, "true"], capture_output=True, check=False).returncode != 0:
+        return
+    os.execvpe(UNSHARE[0], [*UNSHARE, sys.executable, *sys.argv], dict(os.environ, **{ALONE: "1"}))
+
+
+def setUpModule():
+    if ALONE not in os.environ:
+        raise unittest.SkipTest("no network namespace can be made here (unshare --net)")
+    # Loopback is down in a new one (netdevice(7): SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP).
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        name, flags = struct.unpack("16sh", fcntl.ioctl(any_socket, 0x8913, struct.pack("16sh", b"lo", 0)))
+        fcntl.ioctl(any_socket, 0x8914, struct.pack("16sh", name, flags | 1))
+    if [name for _, name in socket.if_nameindex()] != ["lo"]:
+        raise AssertionError(f"there is more than loopback: {socket.if_nameindex()}")
 
 
 class Trap:
@@ -82,10 +106,10 @@ class Commands(WithFolder):
         path = os.path.join(self.folder, "bin") + ":/usr/bin:/bin"
         return {"PATH": path, "HOME": self.folder, **self.trap.variables, **more}
 
-    def bash(self, block, before=(), **more):
+    def bash(self, block, **more):
         """What a block of the page prints."""
         done = subprocess.run(
-            [*before, "bash", "-euo", "pipefail", "-c", block],
+            ["bash", "-euo", "pipefail", "-c", block],
             capture_output=True, text=True, cwd=self.folder, env=self.environment(**more), timeout=worlds.LIMIT, stdin=subprocess.DEVNULL,
         )  # fmt: skip
         self.assertEqual(done.returncode, 0, f"{block}\n{done.stdout}{done.stderr}")
@@ -116,9 +140,8 @@ class AirGap(Commands, worlds.OnAWorld):
     def test_from_a_bundle_to_providers_that_are_ready(self):
         images = self.create()
         self.assertTrue(any("cert-manager-controller" in image for image in images), images)
-        alone = ALONE if subprocess.run([*ALONE, "true"], capture_output=True, check=False).returncode == 0 else ()
         (block,) = pages.blocks("A management cluster with `init`", PAGE)
-        here = self.bash(block, before=alone).splitlines()
+        here = self.bash(block).splitlines()
         names = lambda some: {image.rsplit("/", 1)[1] for image in some if "/capi-operator:" not in image}  # noqa: E731
         self.assertEqual(names(here), names(images))
 
@@ -154,51 +177,55 @@ class AirGap(Commands, worlds.OnAWorld):
 
 
 class Registry(Commands):
-    # L26, L27: what is pushed to a real registry is read from there, by this program and by another one.
-    def test_a_real_registry_keeps_what_is_published(self):
+    def registry(self):
         world = worlds.World()
         self.addCleanup(world.close)
-        registry = oci_registry.Registry(world.state.path, world.processes)
+        return oci_registry.Registry(world.state.path, world.processes)
+
+    # L26, L27: what is pushed to a real registry is read from there, by this program and by another one.
+    def test_a_real_registry_keeps_what_is_published(self):
+        registry = self.registry()
         self.create()
         where = f"http://{registry.address}/providers"
-        user = {"OCI_USERNAME": oci_registry.USER, "OCI_PASSWORD": oci_registry.PASSWORD, "NO_PROXY": "*"}
-        loaded = self.bash(f"clusterctl bundle load bundle.tar --to {where}", **user).splitlines()
-        published = self.bash(f"clusterctl publish --config {self.online} -i aws:v2.11.1 -u {where}/infrastructure-aws", **user)
+        loaded = self.bash(f"clusterctl bundle load bundle.tar --to {where}", **USER).splitlines()
+        published = self.bash(f"clusterctl publish --config {self.online} -i aws:v2.11.1 -u {where}/infrastructure-aws", **USER)
         self.assertIn(published.strip(), loaded, "it is the same artifact")
         self.assertIn(f"{where}/cluster-api:v1.12.0@sha256:", "\n".join(loaded))
         here = f"clusterctl preload -i aws -n x -o yaml -u {where}/infrastructure-aws"
         from_source = f"clusterctl preload --config {self.online} -i aws:v2.11.1 -n x -o yaml"
-        self.assertEqual(without_source(self.bash(here, **user)), without_source(self.bash(from_source)))
-        self.another_tag_is_left_alone(where, user)
-        self.skopeo_reads_it(registry, published.strip().rsplit("@", 1)[1])
+        self.assertEqual(without_source(self.bash(here, **USER)), without_source(self.bash(from_source)))
+        self.another_tag_is_left_alone(where)
 
-    def another_tag_is_left_alone(self, where, user):
+    def another_tag_is_left_alone(self, where):
         command = [self.program, "publish", "--config", self.online, "-i", "docker:v1.12.0", "-u", f"{where}/infrastructure-aws:nightly"]
         run = lambda *more, **variables: subprocess.run([*command, *more], capture_output=True, text=True, check=False, env=self.environment(**variables))  # noqa: E731
-        self.assertEqual(run(**user).returncode, 0)
+        self.assertEqual(run(**USER).returncode, 0)
         command[command.index("docker:v1.12.0")] = "aws:v2.11.1"
-        refused = run(**user)
+        refused = run(**USER)
         self.assertEqual(refused.returncode, 1)
         self.assertIn("is there with another content", refused.stderr)
-        self.assertEqual(run("--force", **user).returncode, 0)
-        stranger = run("--force", **(user | {"OCI_PASSWORD": "wr0ng"}))
+        self.assertEqual(run("--force", **USER).returncode, 0)
+        stranger = run("--force", **(USER | {"OCI_PASSWORD": "wr0ng"}))
         self.assertIn("refused the credentials", stranger.stderr)
         self.assertNotIn("wr0ng", stranger.stderr)
 
-    def skopeo_reads_it(self, registry, digest):
-        """Where it is installed: from the registry, and out of the bundle, which is an image layout."""
-        skopeo = subprocess.run(["sh", "-c", "command -v skopeo"], capture_output=True, text=True, check=False).stdout.strip()
-        if not skopeo:
-            return
-        user = f"--creds={oci_registry.USER}:{oci_registry.PASSWORD}"
+    # L26, L27: from the registry, and out of the bundle, which is an image layout.
+    @unittest.skipUnless(SKOPEO, "there is no skopeo")
+    def test_skopeo_reads_it(self):
+        registry = self.registry()
+        self.create()
+        where = f"http://{registry.address}/providers"
+        loaded = self.bash(f"clusterctl bundle load bundle.tar --to {where}", **USER).splitlines()
+        (digest,) = [line.rsplit("@", 1)[1] for line in loaded if "/infrastructure-aws:" in line]
+        login = f"--creds={oci_registry.USER}:{oci_registry.PASSWORD}"
         repository = f"docker://{registry.address}/providers/infrastructure-aws:v2.11.1"
         environment = {"PATH": "/usr/bin:/bin", "HOME": self.folder}
-        raw = subprocess.run([skopeo, "inspect", "--raw", "--tls-verify=false", user, repository], capture_output=True, check=True, env=environment)
+        raw = subprocess.run([SKOPEO, "inspect", "--raw", "--tls-verify=false", login, repository], capture_output=True, check=True, env=environment)
         self.assertEqual(oci_registry.digest_of(raw.stdout), digest)
         layout = os.path.join(self.folder, "layout")
         with tarfile.open(os.path.join(self.folder, "bundle.tar")) as archive:
             archive.extractall(layout)
-        raw = subprocess.run([skopeo, "inspect", "--raw", f"oci:{layout}:infrastructure-aws_v2.11.1"], capture_output=True, check=True, env=environment)
+        raw = subprocess.run([SKOPEO, "inspect", "--raw", f"oci:{layout}:infrastructure-aws_v2.11.1"], capture_output=True, check=True, env=environment)
         self.assertEqual(oci_registry.digest_of(raw.stdout), digest)
 
 
@@ -208,4 +235,5 @@ def without_source(text):
 
 
 if __name__ == "__main__":
+    go_alone()
     unittest.main()
