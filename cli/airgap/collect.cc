@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "api/conversion/convert.h"
@@ -50,20 +51,22 @@ Result<api::Release> FromArtifact(const Context& ctx, const Config& config, api:
                                   bool signatures = false) {
   const std::string &url = artifact.url, label = api::ManifestLabel(type, name);
   std::unique_ptr<fetch::Repository> repository;
+  std::optional<api::Version> wanted;
+  if (!version.empty()) wanted = TRY(ParseVersion(version));
   if (NamesFile(url)) {
-    if (!version.empty())
-      return Invalid("version cannot be set when artifact URL is GitHub or GitLab: it is specified in the URL");
     fetch::UrlOptions reached = TRY(UrlOptionsOf(config));
     reached.github.signatures = signatures;
     repository = TRY_WITH(fetch::OpenUrl(url, label, reached), "--artifact-url");
-    return fetch::GetRelease(ctx, *repository, TRY(DefaultVersion(ctx, *repository, url, label)), signatures);
+    const api::Version there = TRY(DefaultVersion(ctx, *repository, url, label));
+    if (wanted && *wanted != there)
+      return Invalid(fmt::format("--artifact-url: it names {}, and {} is asked for", there.ToString(), version));
+    return fetch::GetRelease(ctx, *repository, there, signatures);
   }
   fetch::OciOptions registry = RegistryOptionsOf(config);
   registry.full_titles = artifact.shared;
   repository = TRY_WITH(fetch::OpenOci(url, type, name, registry), "--artifact-url");
-  const api::Version wanted =
-      TRY(version.empty() ? fetch::LatestVersion(ctx, *repository, {std::string(kContract)}) : ParseVersion(version));
-  return fetch::GetRelease(ctx, *repository, wanted, signatures);
+  if (!wanted) wanted = TRY(fetch::LatestVersion(ctx, *repository, {std::string(kContract)}));
+  return fetch::GetRelease(ctx, *repository, *wanted, signatures);
 }
 
 // From the source that the object names. A selector names none: what it is to find comes from the configuration's.

@@ -6,6 +6,7 @@
 #include "base/strings.h"
 #include "base/yaml/yaml.h"
 #include "cli/airgap/airgap_testing.h"
+#include "fetch/github_testing.h"
 
 namespace capi::cli {
 namespace {
@@ -235,8 +236,8 @@ TEST_F(AirGap, PreloadRefusesWhatNobodyWouldFind_L25) {
       {{}, "name the providers"},
       {{"-i", "aws", "--existing"}, "one of these"},
       {{"-i", "aws", "-o", "table"}, "valid values: [json yaml]"},
-      {{"-i", "aws:v2.0.0", "-o", "yaml", "-u", "https://github.com/a/b/releases/v2.0.0/c.yaml"},
-       "version cannot be set when artifact URL is GitHub or GitLab"},
+      {{"-i", "aws:v2.1.0", "-o", "yaml", "-u", "https://github.com/a/b/releases/v2.0.0/c.yaml"},
+       "--artifact-url: it names v2.0.0, and v2.1.0 is asked for"},
       {{"-i", "aws", "-o", "yaml", "-u", "oci://Host With Spaces/x"}, "--artifact-url: "},
   };
   for (const auto& [arguments, words] : flags) {
@@ -247,6 +248,25 @@ TEST_F(AirGap, PreloadRefusesWhatNobodyWouldFind_L25) {
   Outcome elsewhere = RunAlone({"preload", "-f", "-", "-o", "yaml", "-u", "oci://other.example.com/x"}, {},
                                Object("{version: v2.0.0, fetchConfig: {oci: registry.example.com/x}}"));
   EXPECT_THAT(elsewhere.err, HasSubstr("spec.fetchConfig.oci: the operator takes a release from there alone"));
+}
+
+// L25: an object has a version (docs/air-gap.md), which the URL names again.
+TEST_F(AirGap, TheUrlOfAFileNamesTheVersionOfAnObject_L25) {
+  fetch::GitHubStandIn github({{"v2.0.0",
+                                {{"metadata.yaml", kMetadata},
+                                 {"infrastructure-components.yaml", ComponentsOf("aws", "capa-system", "v2.0.0")}}}});
+  const fetch::GitHubOptions hosts = github.options();
+  const std::string config = *ReadFile(cluster_.folder / "clusterctl.yaml");
+  cluster_.folder.Put("clusterctl.yaml", config + "clusterctl-github-url: " + hosts.download_url +
+                                             "\nclusterctl-github-api-url: " + hosts.api_url + "\n");
+  const std::string url = "https://github.com/o/r/releases/v2.0.0/infrastructure-components.yaml";
+  const std::vector<std::string> command = {"preload", "-f", "-", "-o", "yaml", "-u", url};
+  Outcome made = RunAlone(command, {}, Object("{version: v2.0.0}"));
+  ASSERT_EQ(made.code, 0) << made.err;
+  EXPECT_EQ(GetString(*ParseYaml(made.out), {"metadata", "name"}), "infrastructure-aws-v2.0.0");
+  Outcome other = RunAlone(command, {}, Object("{version: v2.1.0}"));
+  EXPECT_EQ(other.out, "");
+  EXPECT_THAT(other.err, HasSubstr("it names v2.0.0, and v2.1.0 is asked for"));
 }
 
 // L25: one URL isn't each provider's files.
