@@ -175,6 +175,16 @@ TEST_F(AirGap, PreloadBringsTheSignaturesThatAnObjectAsksFor_L25_T14) {
   EXPECT_THAT(Run({"preload", "-f", file}).err, HasSubstr("another content"));
   EXPECT_EQ(cluster_.writes().size(), writes);
 
+  // One that has none gets them; all else of it stays.
+  const Json before = cluster_.Get(kAwsMap);
+  cluster_.Change(kAwsMap, [](Json& map) { map["data"].erase("components.bundle"); });
+  Outcome added = Run({"preload", "-f", file});
+  EXPECT_EQ(added.out, "configmap/infrastructure-aws-v2.0.0 in namespace capa-system configured\n") << added.err;
+  EXPECT_EQ(GetString(cluster_.Get(kAwsMap), {"data", "metadata.sig"}), "bWV0YQ==");
+  EXPECT_EQ(GetString(cluster_.Get(kAwsMap), {"data", "components.bundle"}), "{}");
+  EXPECT_EQ(GetString(cluster_.Get(kAwsMap), {"data", "components"}), GetString(before, {"data", "components"}));
+  EXPECT_EQ(cluster_.writes().back(), "PATCH " + kAwsMap);
+
   const std::string bundle = cluster_.folder / "one.tar";
   Outcome create = RunAlone({"bundle", "create", "-f", file, "-o", bundle, "--install-cert-manager=false"});
   EXPECT_EQ(create.code, 0) << create.err;

@@ -14,6 +14,7 @@ namespace {
 
 // Not that of `init` (cli/install/carry.h): what was put there by hand doesn't go with a provider.
 constexpr std::string_view kFieldManager = "clusterctl-preload";
+constexpr std::string_view kUnchanged = "unchanged";
 
 // Namespaces that are there stay as they are.
 Result<bool> LacksNamespace(const Context& ctx, kube::Client& client, const std::string& ns) {
@@ -86,6 +87,13 @@ Status CheckOthers(const Context& ctx, kube::Client& client, const CollectedRele
   return Ok();
 }
 
+// What is said of one that lacks something.
+Result<std::string> WordFor(const Context& ctx, kube::Client& client, const kube::Object& map) {
+  auto there = client.Get(ctx, kube::Builtin("ConfigMap"), map.ns(), map.name(), {.metadata_only = true});
+  if (!there.ok() && there.code() != Code::kNotFound) return there.error();
+  return std::string(there.ok() ? "configured" : "created");
+}
+
 }  // namespace
 
 Status PutIntoCluster(const Context& ctx, ManagementCluster& cluster, const std::vector<CollectedRelease>& releases,
@@ -93,25 +101,26 @@ Status PutIntoCluster(const Context& ctx, ManagementCluster& cluster, const std:
   // What a broken-off `init` has left is another release like any: it goes on with that.
   constexpr LeftOver kLeft = LeftOver::kIsAnother;
   kube::Client& client = cluster.client();
-  std::vector<bool> lacks;
+  std::vector<std::string> words;  // what will be done
   MissingNamespaces missing;
   for (const CollectedRelease& one : releases) {
     const auto maps = MapsOf(one);
     auto lacking = TRY_WITH(LackingMaps(ctx, client, maps, kLeft), Describe(one.candidate.id));
     TRY_WITH(CheckOthers(ctx, client, one, maps), Describe(one.candidate.id));
-    lacks.push_back(!lacking.empty());
-    if (!lacking.empty()) TRY_WITH(missing.Add(ctx, client, one.candidate), Describe(one.candidate.id));
+    words.emplace_back(kUnchanged);
+    if (lacking.empty()) continue;
+    words.back() = TRY(WordFor(ctx, client, maps.back()));
+    TRY_WITH(missing.Add(ctx, client, one.candidate), Describe(one.candidate.id));
   }
   const kube::WriteOptions write{.field_manager = std::string(kFieldManager)};
   for (size_t i = 0; i < releases.size(); ++i) {
     const Candidate& candidate = releases[i].candidate;
     const auto maps = MapsOf(releases[i]);
-    if (lacks[i]) {
+    if (words[i] != kUnchanged) {
       TRY(missing.Make(ctx, client, candidate.id.ns, write));
       TRY_WITH(MakeMaps(ctx, client, maps, write, kLeft), Describe(candidate.id));
     }
-    world.out << fmt::format("configmap/{} in namespace {} {}\n", maps.back().name(), candidate.id.ns,
-                             lacks[i] ? "created" : "unchanged");
+    world.out << fmt::format("configmap/{} in namespace {} {}\n", maps.back().name(), candidate.id.ns, words[i]);
   }
   return Ok();
 }

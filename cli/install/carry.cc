@@ -82,7 +82,7 @@ bool IsLeftOver(const kube::Object& live, const kube::Object& map) {
   return IsNobodyElses(live) && CheckLabels(live, map).ok();
 }
 
-enum class Compared { kSame, kLacksParts, kAnother };
+enum class Compared { kSame, kLacksParts, kLacksSignatures, kAnother };
 
 // The release that a first ConfigMap there has, against the one of `maps`. What counts is what is read out of it: each
 // build packs in its own way.
@@ -105,24 +105,40 @@ Result<Compared> Compare(const Context& ctx, kube::Client& client, const kube::O
   if (lacks) found = releases::ReadReleaseMap(labelled, named);
   const bool outage = !found.ok() && found.code() != Code::kInvalidArgument && found.code() != Code::kNotFound;
   if (outage) return found.error().With("its release");
-  bool same = found.ok() && found->components == wanted.components && found->metadata == wanted.metadata;
-  // T14: without them the operator wouldn't take it.
-  same = same && (wanted.signatures.empty() || found->signatures == wanted.signatures);
+  const bool same = found.ok() && found->components == wanted.components && found->metadata == wanted.metadata;
   if (!same) return Compared::kAnother;
+  // T14: without them the operator wouldn't take it.
+  if (!wanted.signatures.empty() && found->signatures != wanted.signatures)
+    return found->signatures.empty() && !lacks ? Compared::kLacksSignatures : Compared::kAnother;
   return lacks ? Compared::kLacksParts : Compared::kSame;
 }
 
-enum class ReleaseThere { kWhole, kLacksParts, kLeftOver };
+enum class ReleaseThere { kWhole, kLacksParts, kLacksSignatures, kLeftOver };
 
 Result<ReleaseThere> LookAtRelease(const Context& ctx, kube::Client& client, const kube::Object& there,
                                    const std::vector<kube::Object>& maps, LeftOver left_over) {
   const kube::Object& first = maps.back();
   const Compared found = TRY(Compare(ctx, client, there, maps));
-  const bool another = found == Compared::kAnother;
+  const bool unsigned_there = found == Compared::kLacksSignatures;
+  const bool added = unsigned_there && left_over == LeftOver::kIsAnother;
+  const bool another = found == Compared::kAnother || (unsigned_there && !added);
   if (another && left_over == LeftOver::kIsReplaced && IsLeftOver(there, first)) return ReleaseThere::kLeftOver;
   if (another) return AnotherContent(first);
   TRY(CheckLabels(there, first));
+  if (added) return ReleaseThere::kLacksSignatures;
   return found == Compared::kLacksParts ? ReleaseThere::kLacksParts : ReleaseThere::kWhole;
+}
+
+// To the same files, which have none: nothing that is there is written over.
+Status AddSignatures(const Context& ctx, kube::Client& client, const std::vector<kube::Object>& maps,
+                     const kube::WriteOptions& options) {
+  const kube::Object& first = maps.back();
+  auto live = TRY(client.Get(ctx, kube::Builtin("ConfigMap"), first.ns(), first.name()));
+  if (TRY(Compare(ctx, client, live, maps)) != Compared::kLacksSignatures) return AnotherContent(first);
+  Json patch = {{"metadata", {{"resourceVersion", live.resource_version()}}}, {"data", first.json().at("data")}};
+  for (const char* key : {"metadata", "components"}) patch["data"].erase(key);
+  TRY(client.Patch(ctx, kube::Builtin("ConfigMap"), first.ns(), first.name(), kube::PatchType::kMerge, patch, options));
+  return Ok();
 }
 
 // Those that aren't there, or that a run left that was broken off.
@@ -258,6 +274,7 @@ Result<std::vector<kube::Object>> LackingMaps(const Context& ctx, kube::Client& 
   if (there.ok()) {
     const ReleaseThere found = TRY(LookAtRelease(ctx, client, *there, maps, left_over));
     if (found == ReleaseThere::kWhole) return std::vector<kube::Object>();
+    if (found == ReleaseThere::kLacksSignatures) return std::vector<kube::Object>{maps.back()};
     lacks = found == ReleaseThere::kLeftOver;
   }
   auto lacking = TRY(LackingParts(ctx, client, parts, left_over));
@@ -273,8 +290,11 @@ Status MakeMaps(const Context& ctx, kube::Client& client, const std::vector<kube
     if (made.ok()) continue;
     const bool there = made.code() == Code::kAlreadyExists;
     if (there && !Contains(TRY(LackingMaps(ctx, client, maps, left_over)), map)) continue;  // somebody else was quicker
-    const bool over = there && left_over == LeftOver::kIsReplaced;
-    Status written = over ? WriteOver(ctx, client, maps, map, options) : Status(made.error());
+    Status written = made.error();
+    if (there && left_over == LeftOver::kIsReplaced)
+      written = WriteOver(ctx, client, maps, map, options);
+    else if (there && map.name() == maps.back().name())
+      written = AddSignatures(ctx, client, maps, options);
     if (!written.ok())
       return written.error().With(fmt::format("failed to write ConfigMap {}/{}", map.ns(), map.name()));
   }
@@ -283,7 +303,8 @@ Status MakeMaps(const Context& ctx, kube::Client& client, const std::vector<kube
 
 Status CheckOther(const Context& ctx, kube::Client& client, const kube::Object& there,
                   const std::vector<kube::Object>& maps) {
-  if (TRY(Compare(ctx, client, there, maps)) != Compared::kAnother) return Ok();
+  const Compared found = TRY(Compare(ctx, client, there, maps));
+  if (found == Compared::kSame || found == Compared::kLacksParts) return Ok();
   return Error{Code::kFailedPrecondition,
                fmt::format("ConfigMap {}/{} has the labels by which the operator looks for this release, too, and "
                            "another content: the operator could take that one; delete it, where nobody needs it",
