@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 
+#include "base/encoding.h"
 #include "base/files.h"
 #include "base/strings.h"
 #include "cli/airgap/airgap_testing.h"
@@ -41,6 +42,9 @@ class Bundles : public AirGap {
 TEST_F(Bundles, TheSameReleasesAreTheSameBytes_L27) {
   ASSERT_EQ(created_.code, 0) << created_.err;
   EXPECT_THAT(created_.out, AllOf(HasSubstr("infrastructure-aws   v2.0.0"), HasSubstr("sha256:")));
+  // What spec.fetchConfig.digest takes.
+  const std::string components = "sha256:" + Sha256Hex(ComponentsOf("aws", "capa-system", "v2.0.0"));
+  EXPECT_THAT(created_.out, AllOf(HasSubstr("COMPONENTS"), HasSubstr(components)));
   const std::string other = cluster_.folder / "other.tar";
   ASSERT_EQ(RunAlone(CreateTo(other, objects_)).code, 0);
   EXPECT_EQ(*ReadFile(other), *ReadFile(file_));

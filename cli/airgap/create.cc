@@ -64,14 +64,14 @@ Status AddReleases(const std::vector<CollectedRelease>& collected, Bundle& out) 
 }
 
 std::string TableOf(const Bundle& bundle) {
-  std::vector<std::vector<std::string>> rows = {{"PROVIDER", "VERSION", "ARTIFACT", "SOURCE"}};
+  std::vector<std::vector<std::string>> rows = {{"PROVIDER", "VERSION", "ARTIFACT", "COMPONENTS", "SOURCE"}};
   for (const BundledRelease& one : bundle.releases) {
-    rows.push_back(
-        {one.label(), one.release.version.ToString(), fetch::OciDigest(ArtifactOf(one).manifest), one.release.source});
+    rows.push_back({one.label(), one.release.version.ToString(), fetch::OciDigest(ArtifactOf(one).manifest),
+                    one.release.Digest(), one.release.source});
   }
   if (bundle.cert_manager)
     rows.push_back({"cert-manager", bundle.cert_manager->version,
-                    fetch::OciDigest(ArtifactOf(*bundle.cert_manager).manifest), "-"});
+                    fetch::OciDigest(ArtifactOf(*bundle.cert_manager).manifest), "-", "-"});
   return FormatTable(std::move(rows), 3);
 }
 
