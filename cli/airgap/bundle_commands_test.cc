@@ -91,6 +91,22 @@ TEST_F(Bundles, CreateSaysWhichObjectsWouldNotFindTheirs_L27) {
   }
 }
 
+// T12: of two that are equal one source is named.
+TEST_F(Bundles, CreateSaysWhichObjectAsksForAnotherSource_L27) {
+  fetch::OciStandIn registry({{"v2.0.0",
+                               {.files = {{"metadata.yaml", kMetadata},
+                                          {"components.yaml", ComponentsOf("aws", "capa-system", "v2.0.0")}}}}});
+  const std::string by_registry = Object("{version: v2.0.0, fetchConfig: {oci: '" + registry.reference() + "'}}");
+  const std::string plain = Object("{version: v2.0.0}", ", namespace: mine"), file = cluster_.folder / "other.tar";
+  const std::string words = "capa-system/aws: the bundle has the same release from a folder";
+  Outcome both = RunAlone(CreateTo(file, cluster_.folder.Put("both.yaml", plain + "---\n" + by_registry)));
+  EXPECT_EQ(both.code, 0) << both.err;
+  EXPECT_THAT(both.err, HasSubstr(words));
+  Outcome one = RunAlone(CreateTo(file, cluster_.folder.Put("one.yaml", by_registry)));
+  EXPECT_EQ(one.code, 0) << one.err;
+  EXPECT_THAT(one.err, Not(HasSubstr("the same release from")));
+}
+
 TEST_F(Bundles, NothingIsWrittenWhereALinkOrAFolderIsInTheWay_L27) {
   namespace fs = std::filesystem;
   cluster_.folder.Put("target/x", "");

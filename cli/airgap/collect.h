@@ -32,6 +32,7 @@ struct CollectedRelease {
   Candidate candidate;
   std::map<std::string, std::string> labels;  // that it gets in the cluster
   std::string selector;                       // with which the operator looks for it there
+  bool by_source = false;                     // T12: which takes it with its source alone
 };
 
 // kInvalidArgument for options that say nothing together. Sends no request.

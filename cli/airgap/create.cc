@@ -63,6 +63,21 @@ Status AddReleases(const std::vector<CollectedRelease>& collected, Bundle& out) 
   return Ok();
 }
 
+// Of equal releases a bundle names one source.
+void WarnOfSources(const std::vector<CollectedRelease>& collected, const Bundle& bundle, Notes& notes) {
+  for (const CollectedRelease& one : collected) {
+    const api::Release& release = one.candidate.found.release;
+    for (const BundledRelease& bundled : bundle.releases) {
+      const bool it = bundled.label() == one.candidate.label() && bundled.release.version == release.version;
+      if (!it || !one.by_source || bundled.release.source == release.source) continue;
+      notes.Warn(
+          fmt::format("{}: the bundle has the same release from {}, which this object doesn't take "
+                      "(spec.fetchConfig.oci); make a bundle of this object alone, or use preload -f FILE",
+                      Describe(one.candidate.id), bundled.release.source));
+    }
+  }
+}
+
 std::string TableOf(const Bundle& bundle) {
   std::vector<std::vector<std::string>> rows = {{"PROVIDER", "VERSION", "ARTIFACT", "COMPONENTS", "SOURCE"}};
   for (const BundledRelease& one : bundle.releases) {
@@ -96,6 +111,7 @@ Status CreateBundle(const Context& ctx, const GlobalOptions& global, const Bundl
   WarnOfObjects(config, collected, notes);
   Bundle bundle;
   TRY(AddReleases(collected, bundle));
+  WarnOfSources(collected, bundle, notes);
   InitOptions init;
   init.operator_image = options.operator_image;
   init.cert_manager = options.cert_manager;
