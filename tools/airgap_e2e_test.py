@@ -34,6 +34,10 @@ kind: InfrastructureProvider
 metadata: {name: docker, namespace: capd-system}
 spec: {version: v1.12.0}
 """
+EXAMPLE = {
+    "metadata.yaml": "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n- {major: 1, minor: 2, contract: v1beta2}\n",
+    "infrastructure-components.yaml": "apiVersion: v1\nkind: Namespace\nmetadata: {name: example-system}\n",
+}
 USER = {"OCI_USERNAME": oci_registry.USER, "OCI_PASSWORD": oci_registry.PASSWORD, "NO_PROXY": "*"}
 SKOPEO = shutil.which("skopeo", path="/usr/bin:/bin")
 UNSHARE = ["unshare", "--map-root-user", "--net"]
@@ -115,15 +119,18 @@ class Commands(WithFolder):
         self.assertEqual(done.returncode, 0, f"{block}\n{done.stdout}{done.stderr}")
         return done.stdout
 
-    def create(self):
-        """The block of the page, with the folders in the place of GitHub."""
-        (block,) = pages.blocks("Where there is a network", PAGE)
+    def bash_online(self, block, **more):
+        """The same, with the folders in the place of GitHub."""
         place = os.path.join(self.folder, ".config", "cluster-api")
         os.makedirs(place, exist_ok=True)
-        with open(self.online, encoding="utf-8") as given, open(os.path.join(place, "clusterctl.yaml"), "w", encoding="utf-8") as file:
-            file.write(given.read())
-        self.bash(block)
+        shutil.copy(self.online, os.path.join(place, "clusterctl.yaml"))
+        printed = self.bash(block, **more)
         os.remove(os.path.join(place, "clusterctl.yaml"))
+        return printed
+
+    def create(self):
+        (block,) = pages.blocks("Where there is a network", PAGE)
+        self.bash_online(block)
         with open(os.path.join(self.folder, "images.txt"), encoding="utf-8") as file:
             return file.read().splitlines()
 
@@ -162,6 +169,7 @@ class AirGap(Commands, worlds.OnAWorld):
         made = self.bash(block, **kubeconfig)
         self.assertEqual(made, "configmap/infrastructure-docker-v1.12.0 in namespace capd-system created\n")
         self.assertEqual(self.bash(block, **kubeconfig), made.replace("created", "unchanged"))
+        self.preload_as_the_page_says(kubeconfig)
         self.world.must("apply", "-f", "-", given=DOCKER)
 
         def ready():
@@ -176,6 +184,35 @@ class AirGap(Commands, worlds.OnAWorld):
         self.assertEqual(self.trap.asked, [], "somebody asked for a host")
 
 
+    def preload_as_the_page_says(self, kubeconfig):
+        self.write(os.path.join("clusters", "management", "docker.yaml"), DOCKER)
+        os.symlink(os.path.join(self.world.plane.programs, "kubectl"), os.path.join(self.folder, "bin", "kubectl"))
+        printed, loaded = pages.blocks("Provider objects, from a repository of manifests", PAGE, "bash")
+        self.world.must("delete", "configmap", "infrastructure-docker-v1.12.0", "-n", "capd-system")
+        self.assertIn("infrastructure-docker-v1.12.0 serverside-applied", self.bash_online(printed, **kubeconfig))
+        unchanged = "configmap/infrastructure-docker-v1.12.0 in namespace capd-system unchanged\n"
+        self.assertEqual(self.bash(loaded, **kubeconfig), unchanged)
+
+
+class Images(Commands):
+    # L27: each image of the list is copied, and of two of one name none.
+    def test_the_loop_copies_them(self):
+        (block,) = pages.blocks("Where there is a network", PAGE, "bash")
+        self.write(os.path.join("bin", "skopeo"), '#!/bin/sh\necho "$3 $4" >> copied.txt\n')
+        digest = "sha256:" + "0" * 64
+        self.write("images.txt", f"a.example.com/x/one:v1\nb.example.com:5000/two:v1@{digest}\n")
+        self.bash(block)
+        there = "docker://registry.example.com/capi"
+        with open(os.path.join(self.folder, "copied.txt"), encoding="utf-8") as file:
+            lines = file.read().splitlines()
+        self.assertEqual(lines, [f"docker://a.example.com/x/one:v1 {there}/one:v1", f"docker://b.example.com:5000/two@{digest} {there}/two:v1"])
+        os.remove(os.path.join(self.folder, "copied.txt"))
+        self.write("images.txt", "a.example.com/one:v1\nb.example.com/one:v1\na.example.com/two:v1\n")
+        with self.assertRaisesRegex(AssertionError, "each under a name of its own: one:v1"):
+            self.bash(block)
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "copied.txt")))
+
+
 class Registry(Commands):
     def registry(self):
         world = worlds.World()
@@ -187,9 +224,16 @@ class Registry(Commands):
         registry = self.registry()
         self.create()
         where = f"http://{registry.address}/providers"
-        loaded = self.bash(f"clusterctl bundle load bundle.tar --to {where}", **USER).splitlines()
-        published = self.bash(f"clusterctl publish --config {self.online} -i aws:v2.11.1 -u {where}/infrastructure-aws", **USER)
-        self.assertIn(published.strip(), loaded, "it is the same artifact")
+        load, publish, _ = (
+            block.replace("oci://registry.example.com/providers", where).replace("change-me", oci_registry.PASSWORD)
+            for block in pages.blocks("A registry of one's own", PAGE, "bash")
+        )  # the last one signs: tools/cosign_e2e_test.py
+        loaded = self.bash(load, NO_PROXY="*").splitlines()
+        for name in ("metadata.yaml", "infrastructure-components.yaml"):
+            self.write(os.path.join("out", name), EXAMPLE[name])
+        example, published = self.bash_online(publish, **USER).splitlines()
+        self.assertTrue(example.startswith(f"{where}/example:v1.2.3@sha256:"), example)
+        self.assertIn(published, loaded, "it is the same artifact")
         self.assertIn(f"{where}/cluster-api:v1.12.0@sha256:", "\n".join(loaded))
         here = f"clusterctl preload -i aws -n x -o yaml -u {where}/infrastructure-aws"
         from_source = f"clusterctl preload --config {self.online} -i aws:v2.11.1 -n x -o yaml"
