@@ -93,9 +93,9 @@ TEST_F(Bundles, CreateSaysWhichObjectsWouldNotFindTheirs_L27) {
 
 // T12: of two that are equal one source is named.
 TEST_F(Bundles, CreateSaysWhichObjectAsksForAnotherSource_L27) {
-  fetch::OciStandIn registry({{"v2.0.0",
-                               {.files = {{"metadata.yaml", kMetadata},
-                                          {"components.yaml", ComponentsOf("aws", "capa-system", "v2.0.0")}}}}});
+  fetch::OciStandIn registry(
+      {{"v2.0.0",
+        {.files = {{"metadata.yaml", kMetadata}, {"components.yaml", ComponentsOf("aws", "capa-system", "v2.0.0")}}}}});
   const std::string by_registry = Object("{version: v2.0.0, fetchConfig: {oci: '" + registry.reference() + "'}}");
   const std::string plain = Object("{version: v2.0.0}", ", namespace: mine"), file = cluster_.folder / "other.tar";
   const std::string words = "capa-system/aws: the bundle has the same release from a folder";

@@ -156,8 +156,8 @@ Result<CollectedRelease> OfObject(const Context& ctx, const Config& config, cons
                         std::move(release)};
   std::string selector = TRY(SelectorFor(provider));
   const bool by_source = provider.spec.fetch_config && !provider.spec.fetch_config->oci.empty();
-  return CollectedRelease{
-      TRY(CandidateOf(config, std::move(found), id.ns)), std::move(labels), std::move(selector), by_source};
+  return CollectedRelease{TRY(CandidateOf(config, std::move(found), id.ns)), std::move(labels), std::move(selector),
+                          by_source};
 }
 
 Result<std::vector<api::Provider>> InFiles(const CollectOptions& options, std::istream& in, Notes& notes) {

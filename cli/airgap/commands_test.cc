@@ -85,9 +85,9 @@ TEST_F(AirGap, PreloadLooksAtWhatTheOperatorFindsUnderAnyName_L25) {
   const std::pair<Json, std::vector<std::string>> cases[] = {{own, {"preload", "-i", "aws:v2.0.0"}},
                                                              {selected, {"preload", "-f", file}}};
   for (const auto& [labels, command] : cases) {
-    cluster_.Put(other,
-                 {{"metadata", {{"name", "infrastructure-aws-2.0.0"}, {"namespace", "capa-system"}, {"labels", labels}}},
-                  {"data", {{"metadata", kMetadata}, {"components", "kind: Namespace\n"}}}});
+    cluster_.Put(
+        other, {{"metadata", {{"name", "infrastructure-aws-2.0.0"}, {"namespace", "capa-system"}, {"labels", labels}}},
+                {"data", {{"metadata", kMetadata}, {"components", "kind: Namespace\n"}}}});
     Outcome refused = Run(command);
     EXPECT_EQ(refused.code, 1);
     EXPECT_THAT(refused.err, AllOf(HasSubstr("InfrastructureProvider capa-system/aws: "),

@@ -42,11 +42,12 @@ class MissingNamespaces {
     for (const auto& [key, value] : candidate.namespace_labels) {
       const auto [before, is_new] = labels_[ns].emplace(key, value);
       if (is_new || before->second == value) continue;
-      return Error{Code::kFailedPrecondition,
-                   fmt::format("namespace {} is missing, and two releases want another label {} of it ({} and {}): make "
-                               "it, or put them into two",
-                               ns, key, before->second, value),
-                   {}};
+      return Error{
+          Code::kFailedPrecondition,
+          fmt::format("namespace {} is missing, and two releases want another label {} of it ({} and {}): make "
+                      "it, or put them into two",
+                      ns, key, before->second, value),
+          {}};
     }
     return Ok();
   }
@@ -55,9 +56,8 @@ class MissingNamespaces {
   Status Make(const Context& ctx, kube::Client& client, const std::string& ns, const kube::WriteOptions& write) {
     const auto missing = labels_.extract(ns);
     if (missing.empty()) return Ok();
-    const Json json = {{"apiVersion", "v1"},
-                       {"kind", "Namespace"},
-                       {"metadata", {{"name", ns}, {"labels", missing.mapped()}}}};
+    const Json json = {
+        {"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", ns}, {"labels", missing.mapped()}}}};
     auto made = client.Create(ctx, kube::Builtin("Namespace"), kube::Object(json), write);
     if (made.ok()) return Ok();
     if (made.code() != Code::kAlreadyExists) return made.error().With("failed to make namespace " + ns);

@@ -40,7 +40,8 @@ Status MergeSecret(const Context& ctx, kube::Client& client, const std::string& 
 // What of a release's ConfigMaps isn't there yet; the first one of them is the last of `maps`. The same release counts,
 // however it is packed. One that has another release lacks where a run left it that was broken off: it has the labels,
 // clusterctl alone has written it, and nothing owns it. Else another release, or other labels, are kFailedPrecondition:
-// it is somebody's, and stays what it is. With kIsAnother, one with the same files and no signatures (T14) lacks these alone.
+// it is somebody's, and stays what it is. With kIsAnother, one with the same files and no signatures (T14) lacks these
+// alone.
 enum class LeftOver { kIsReplaced, kIsAnother };  // kIsAnother: it is another release like any
 Result<std::vector<kube::Object>> LackingMaps(const Context& ctx, kube::Client& client,
                                               const std::vector<kube::Object>& maps,
