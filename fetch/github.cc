@@ -341,10 +341,12 @@ class GitHubRepository : public Repository {
     return Error{Code::kUnavailable, fmt::format("got {} bytes of {}", body.size(), asset.size), {}};
   }
 
-  // What an answer has said isn't sent again while it is so.
+  // What an answer has said isn't sent again while it is so. Of one that was kept only what IsKept says is known.
   Result<http::Response> AskApi(const Context& ctx, const std::string& url, bool* too_large = nullptr) const {
     const std::string question = url + " " + asker_;
-    const std::optional<GitHubAnswers::Answer> known = options_.answers->Of(question);
+    const std::vector<std::string> files = Files();
+    const bool keeps = std::all_of(files.begin(), files.end(), IsKept);
+    const std::optional<GitHubAnswers::Answer> known = keeps ? options_.answers->Of(question) : std::nullopt;
     if (known && ctx.clock->Monotonic() < known->holds_until) return known->response;
     TRY(options_.answers->CheckLimit(asker_, ctx.clock->Monotonic()));
     http::Response response = TRY(CountLimit(
@@ -355,7 +357,9 @@ class GitHubRepository : public Repository {
       options_.answers->Renew(question, response, ctx.clock->Monotonic());
       return known->response;
     }
-    if (Result<std::string> text = TextToKeep(response); text.ok()) {
+    // One that is worth keeping: with an ETag, and with all that is read of it.
+    if (!keeps || !response.headers.Has("ETag")) return response;
+    if (Result<std::string> text = Shortened(response.body); text.ok()) {
       response.body = *std::move(text);
       options_.answers->Put(question, response, ctx.clock->Monotonic());
     }
@@ -368,13 +372,6 @@ class GitHubRepository : public Repository {
       options_.answers->Limit(asker_, response.error(), ctx.clock->Monotonic());
     }
     return response;
-  }
-
-  // An answer that is worth keeping: with an ETag, and with all that is read of it.
-  Result<std::string> TextToKeep(const http::Response& response) const {
-    const std::vector<std::string> files = Files();
-    if (!response.headers.Has("ETag") || !std::all_of(files.begin(), files.end(), IsKept)) return Invalid("not kept");
-    return Shortened(response.body);
   }
 
   // With a token of the API.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/release.h"
 #include "base/json_filter.h"
 #include "base/strings.h"
 
@@ -86,7 +87,14 @@ Result<ListedRelease> ReadRelease(std::string_view text, const std::vector<std::
   return release;
 }
 
-bool IsKept(std::string_view asset) { return asset.ends_with(".yaml") || asset.ends_with(".yml"); }
+bool IsKept(std::string_view asset) {
+  for (std::string_view suffix : api::kSignatureSuffixes) {
+    if (!asset.ends_with(suffix)) continue;
+    asset.remove_suffix(suffix.size());
+    break;
+  }
+  return asset.ends_with(".yaml") || asset.ends_with(".yml");
+}
 
 Result<std::string> Shortened(std::string_view answer) {
   const int top = Trim(answer.substr(0, 100)).starts_with('[') ? kList : kRelease;

@@ -35,7 +35,7 @@ Status ReadReleases(std::string_view list, const std::vector<std::string>& files
 // The same of an answer that is one release.
 Result<ListedRelease> ReadRelease(std::string_view text, const std::vector<std::string>& files);
 
-// Whether Shortened keeps assets of that name.
+// Whether Shortened keeps assets of that name: what may be a release's file, or lie beside one to verify it by (T14).
 bool IsKept(std::string_view asset);
 
 // An answer of either kind, with what is read of it alone, of all assets that IsKept says. kInvalidArgument for what is

@@ -76,6 +76,13 @@ TEST(Shortened, SaysTheSame) {
   for (std::string_view answer : {"", "<html></html>", "[1, 2"}) EXPECT_FALSE(Shortened(answer).ok()) << answer;
 }
 
+TEST(Shortened, KeepsFilesAndTheirSignatures_T14) {
+  for (std::string_view name : {"metadata.yaml", "a.yml", "metadata.yaml.sig", "a.yml.bundle", "a.yaml.sigstore.json"})
+    EXPECT_TRUE(IsKept(name)) << name;
+  for (std::string_view name : {"", "yaml", "clusterctl.sig", "a.yaml.sig.sig", "a.yaml.txt", ".bundle"})
+    EXPECT_FALSE(IsKept(name)) << name;
+}
+
 TEST(ReadReleases, RefusesWhatIsNoList_F2) {
   for (std::string_view text :
        {"{}", "5", "null", R"({"message": "Not Found"})", R"({"a": [{"tag_name": "v1.0.0"}]})"}) {

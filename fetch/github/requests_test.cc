@@ -205,6 +205,39 @@ TEST(GitHubRequests, AListIsSharedAndAskedForByItsETag_I17) {
   EXPECT_EQ(CountApi(github, 200), before + 2);
 }
 
+// T14: an answer that was kept for a provider without keys names the signatures to one with keys, at once and after it
+// was asked for by its ETag. What isn't kept of an answer isn't looked for in one that was.
+TEST(GitHubRequests, AKeptAnswerNamesAllThatIsReadOfARelease_I17_T14_T6) {
+  FakeClock clock;
+  Context ctx;
+  ctx.clock = &clock;
+  GitHubRelease release = Release("v1.11.0");
+  release.assets["metadata.yaml.sig"] = "of the metadata";
+  release.assets["core-components.yaml.sigstore.json"] = "of the components";
+  release.assets["components.txt"] = "kind: Namespace\n";
+  release.digest = "sha256:" + std::string(64, '0');
+  release.digest_of = "components.txt";
+  GitHubStandIn github({release});
+  github.MakePrivate();
+  github.UseETags("private, max-age=60");
+  GitHubOptions options = github.options(std::string(kToken));
+  options.answers = std::make_shared<GitHubAnswers>();
+  ASSERT_TRUE(GetRelease(ctx, *Open(options), V("v1.11.0")).ok());
+  options.signatures = true;
+  for (bool holds : {true, false}) {
+    SCOPED_TRACE(holds);
+    if (!holds) clock.Advance(Seconds(60));
+    auto got = GetRelease(ctx, *Open(options), V("v1.11.0"), true);
+    ASSERT_TRUE(got.ok()) << got.error().message;
+    EXPECT_EQ(got->signatures, (api::Signatures{{"components.sigstore.json", "of the components"},
+                                                {"metadata.sig", "of the metadata"}}));
+  }
+  EXPECT_EQ(CountApi(github, 304), 1u) << "kept with signatures, too";
+  options.signatures = false;
+  auto other = Open(options, "https://github.com/o/r/releases/latest/components.txt");
+  EXPECT_EQ(other->File(ctx, V("v1.11.0"), "components.txt").code(), Code::kFailedPrecondition);
+}
+
 // A changed answer is taken, and so is a changed asset's digest (T6).
 TEST(GitHubRequests, WhatHasChangedIsSeen_T6) {
   GitHubRelease changed = Named("v1.11.0");
