@@ -26,6 +26,13 @@ class AskedWithoutSecret : public fetch::Repository {
     if (!file.ok()) return WithUnread(file.error(), unread_);
     return file;
   }
+  // A registry has them elsewhere than beside the files.
+  Result<api::Signatures> SignaturesOf(const Context& ctx, const api::Version& version,
+                                       std::string_view name) override {
+    auto signatures = repository_->SignaturesOf(ctx, version, name);
+    if (!signatures.ok()) return WithUnread(signatures.error(), unread_);
+    return signatures;
+  }
 
  private:
   const std::unique_ptr<fetch::Repository> repository_;

@@ -240,6 +240,39 @@ TEST_F(ReleasesInARegistry, APrivateOneThatRefusesSaysWhichSecretWasNotRead) {  
   EXPECT_THAT(Run({"upgrade", "plan"}).err, Not(HasSubstr("you may not read")));
 }
 
+// What an artifact was signed with lies beside its manifest, whoever asks for it.
+TEST_F(ReleasesInARegistry, ASignedOneIsTakenByWhoMayNotReadTheSecret) {  // L13, T14, T9
+  fetch::OciStandIn registry(Artifacts());
+  bool is_signed = false;
+  const std::string payload = "{}", digest = "sha256:" + Sha256Hex(payload);
+  const Json layer = {{"mediaType", "application/vnd.dev.cosign.simplesigning.v1+json"},
+                      {"digest", digest},
+                      {"size", payload.size()},
+                      {"annotations", {{"dev.cosignproject.cosign/signature", "c2ln"}}}};
+  const std::string tag = "/manifests/sha256-" + registry.digest("v2.1.0").substr(7) + ".sig";
+  registry.set_registry_fault([&](const http::ServerRequest& request) -> std::optional<http::Response> {
+    if (!is_signed) return std::nullopt;
+    if (request.path.ends_with(tag)) return fetch::OciAnswer(200, ToJsonText({{"layers", Json::array({layer})}}));
+    if (request.path.ends_with("/blobs/" + digest)) return fetch::OciAnswer(200, payload);
+    return std::nullopt;
+  });
+  cluster_.Change(UpgradeCluster::PathOf(kAws), [&](Json& aws) {
+    aws["spec"]["fetchConfig"] = {{"oci", registry.reference()},
+                                  {"secretRef", {{"name", "tokens"}}},
+                                  {"verify", {{"provider", "cosign"}, {"secretRef", {{"name", "keys"}}}}}};
+  });
+  cluster_.forbidden = "/secrets/";
+  const std::vector<std::string> apply = {"upgrade", "apply", "-i", "aws:v2.1.0"};
+  Outcome got = Run(apply);
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err,
+              AllOf(HasSubstr("the artifact isn't signed"), HasSubstr("; you may not read Secret capa-system/tokens")));
+  is_signed = true;
+  got = Run(apply);
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_EQ(VersionOf(kAws), "v2.1.0");
+}
+
 // Its Secret's credentials go there; those of another namespace's don't.
 TEST_F(ReleasesInARegistry, APrivateOneIsAskedWithTheCredentialsOfTheProvidersSecret) {  // L12, T9, T1
   fetch::OciStandIn registry(Artifacts(), fetch::OciAuth::kBasic);
