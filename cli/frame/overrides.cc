@@ -3,10 +3,18 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <filesystem>
+#include <system_error>
+
 #include "base/files.h"
 
 namespace capi::cli {
 namespace {
+
+bool IsThere(const std::string& path) {
+  struct stat info {};
+  return stat(path.c_str(), &info) == 0;
+}
 
 // Thread-compatible, for its notes.
 class OverridesRepository : public fetch::Repository {
@@ -34,6 +42,23 @@ class OverridesRepository : public fetch::Repository {
     return repository_->File(ctx, version, name);
   }
 
+  // T14: of where the file is from. What its source has for a file of its own says nothing of one that lies here.
+  Result<api::Signatures> SignaturesOf(const Context& ctx, const api::Version& version,
+                                       std::string_view name) override {
+    if (!IsThere(OverridePath(folder_, label_, version.ToString(), name)))
+      return repository_->SignaturesOf(ctx, version, name);
+    std::error_code failed;  // OpenFolder refuses what comes of it
+    const std::string folder = std::filesystem::absolute(folder_, failed).string();
+    auto here = TRY(fetch::OpenFolder(folder, label_, ComponentsFile()));
+    auto signatures = here->SignaturesOf(ctx, version, name);
+    if (!signatures.ok()) {
+      return signatures.error().With(
+          "the folder of overrides has files for a provider whose releases are verified (spec.fetchConfig.verify): "
+          "sign them there, or move them away");
+    }
+    return signatures;
+  }
+
  private:
   const std::unique_ptr<fetch::Repository> repository_;
   const std::string folder_, label_;
@@ -56,10 +81,7 @@ std::string OverridePath(std::string_view folder, std::string_view label, std::s
 
 bool IsOverridden(std::string_view folder, std::string_view label, std::string_view version,
                   std::string_view components_file) {
-  auto is_there = [&](std::string_view file) {
-    struct stat info {};
-    return stat(OverridePath(folder, label, version, file).c_str(), &info) == 0;
-  };
+  auto is_there = [&](std::string_view file) { return IsThere(OverridePath(folder, label, version, file)); };
   return !folder.empty() && (is_there(components_file) || is_there("metadata.yaml"));
 }
 

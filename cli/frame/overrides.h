@@ -10,7 +10,7 @@
 namespace capi::cli {
 
 // `repository` with "{folder}/{label}/{version}/{file}" in place of its own files, where that is there. Versions are
-// the repository's own. `notes` must outlive it.
+// the repository's own; signatures are of the same place as the file that they are of (T14). `notes` must outlive it.
 std::unique_ptr<fetch::Repository> WithOverrides(std::unique_ptr<fetch::Repository> repository, std::string folder,
                                                  std::string label, Notes& notes);
 

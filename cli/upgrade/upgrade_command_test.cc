@@ -301,6 +301,32 @@ TEST_F(Upgrades, SignaturesGoIntoTheClusterWithARelease_T14) {
   EXPECT_EQ(GetString(cluster_.Get(path), {"data", "metadata.sig"}), "bWV0YQ==");
 }
 
+// T14: the source's signatures say nothing of a file in the folder of overrides, which counts with its own.
+TEST_F(Upgrades, OverridesAreVerifiedByWhatLiesBesideThem_L13_T14) {
+  cluster_.Change(UpgradeCluster::PathOf(kAws), [&](Json& aws) {
+    aws["spec"]["fetchConfig"] = {{"url", cluster_.folder.path() + "/r/infrastructure-aws/latest/c.yaml"},
+                                  {"verify", {{"provider", "cosign"}, {"secretRef", {{"name", "keys"}}}}}};
+  });
+  cluster_.folder.Put("r/infrastructure-aws/v2.1.0/metadata.yaml.sig", "bWV0YQ==");
+  cluster_.folder.Put("r/infrastructure-aws/v2.1.0/c.yaml.sig", "Y29tcG9uZW50cw==");
+  cluster_.folder.Put("o/infrastructure-aws/v2.1.0/c.yaml",
+                      "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: n}\ndata: {v: mine}\n");
+  cluster_.folder.Put("clusterctl.yaml", "overridesFolder: " + cluster_.folder / "o" + "\nproviders:\n" +
+                                             Source("cluster-api", "CoreProvider", "cluster-api"));
+  Outcome refused = Run({"upgrade", "apply", "-i", "aws:v2.1.0"});
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("sign them there, or move them away"),
+                                 HasSubstr("v2.1.0 has no signature of c.yaml: none of the files c.yaml.")));
+  EXPECT_THAT(cluster_.writes(), IsEmpty());
+  cluster_.folder.Put("o/infrastructure-aws/v2.1.0/c.yaml.sig", "bWluZQ==");
+  Outcome got = Run({"upgrade", "apply", "-i", "aws:v2.1.0"});
+  ASSERT_EQ(got.code, 0) << got.err;
+  const Json map = cluster_.Get("/api/v1/namespaces/capa-system/configmaps/infrastructure-aws-v2.1.0");
+  EXPECT_THAT(GetString(map, {"data", "components"}), HasSubstr("v: mine"));
+  EXPECT_EQ(GetString(map, {"data", "components.sig"}), "bWluZQ==");
+  EXPECT_EQ(GetString(map, {"data", "metadata.sig"}), "bWV0YQ==");
+}
+
 // The server has done it, and its answer came to nobody.
 TEST_F(Upgrades, AnAnswerThatWasLostIsNoEditOfSomebodyElse) {  // L13
   bool done = false;
