@@ -15,6 +15,9 @@ using Event = Json::parse_event_t;
 // How deep the parts of a list of releases are. Their members are one deeper.
 constexpr int kList = 0, kRelease = 1, kAssets = 2, kAsset = 3;
 
+constexpr size_t kMostAssets = 1000;     // of a release, as GitHub has it
+constexpr size_t kMostBytes = 1u << 20;  // of what is kept of an answer: a hundred releases take a fifth of it
+
 bool IsWanted(int depth, std::string_view name) {
   if (depth == kRelease) return name == "tag_name" || name == "draft" || name == "assets";
   return depth == kAsset && (name == "name" || name == "id" || name == "size" || name == "digest");
@@ -38,8 +41,8 @@ bool IsRead(int depth, Event event, const Json& value) {
 class Reader {
  public:
   // `top`: how deep the answer itself is, kList or kRelease.
-  Reader(int top, const std::vector<std::string>& files, const std::function<void(const ListedRelease&)>& visit)
-      : top_(top), files_(files), visit_(visit) {}
+  Reader(int top, std::function<bool(std::string_view)> wanted, const std::function<void(const ListedRelease&)>& visit)
+      : top_(top), wanted_(std::move(wanted)), visit_(visit) {}
 
   bool Keep(int depth, Event event, const Json& value) {
     depth += top_;
@@ -52,7 +55,7 @@ class Reader {
   void Take(int depth, const Json& value) {
     if (depth == kAsset) {
       std::string name = GetString(value, {"name"});
-      if (std::find(files_.begin(), files_.end(), name) == files_.end()) return;
+      if (assets_.size() > kMostAssets || !wanted_(name)) return;
       Asset asset{GetInt(value, {"id"}), GetInt(value, {"size"}, -1), GetString(value, {"digest"})};
       assets_.emplace(std::move(name), std::move(asset));
     } else if (depth == kRelease) {
@@ -61,10 +64,22 @@ class Reader {
   }
 
   const int top_;
-  const std::vector<std::string>& files_;
+  const std::function<bool(std::string_view)> wanted_;
   const std::function<void(const ListedRelease&)>& visit_;
   std::map<std::string, Asset> assets_;  // of the release that is being read
 };
+
+std::function<bool(std::string_view)> AnyOf(const std::vector<std::string>& files) {
+  return [&files](std::string_view name) { return std::find(files.begin(), files.end(), name) != files.end(); };
+}
+
+Json JsonOf(const ListedRelease& release) {
+  Json assets = Json::array();
+  for (const auto& [name, asset] : release.assets) {
+    assets.push_back({{"name", name}, {"id", asset.id}, {"size", asset.size}, {"digest", asset.digest}});
+  }
+  return {{"tag_name", release.tag}, {"draft", release.draft}, {"assets", std::move(assets)}};
+}
 
 Result<Json> Read(std::string_view text, Reader reader) {
   return ParseJson(text, [&](int depth, Event event, Json& value) { return reader.Keep(depth, event, value); });
@@ -74,7 +89,7 @@ Result<Json> Read(std::string_view text, Reader reader) {
 
 Status ReadReleases(std::string_view list, const std::vector<std::string>& files,
                     const std::function<void(const ListedRelease&)>& visit) {
-  Json left = TRY(Read(list, Reader(kList, files, visit)));
+  Json left = TRY(Read(list, Reader(kList, AnyOf(files), visit)));
   if (!left.is_array()) return Error{Code::kInvalidArgument, "the answer is no list of releases", {}};
   return Ok();
 }
@@ -82,7 +97,7 @@ Status ReadReleases(std::string_view list, const std::vector<std::string>& files
 Result<ListedRelease> ReadRelease(std::string_view text, const std::vector<std::string>& files) {
   ListedRelease release;
   const std::function<void(const ListedRelease&)> take = [&release](const ListedRelease& read) { release = read; };
-  Json left = TRY(Read(text, Reader(kRelease, files, take)));
+  Json left = TRY(Read(text, Reader(kRelease, AnyOf(files), take)));
   if (!left.is_object()) return Error{Code::kInvalidArgument, "the answer is no release", {}};
   return release;
 }
@@ -96,14 +111,23 @@ bool IsKept(std::string_view asset) {
   return asset.ends_with(".yaml") || asset.ends_with(".yml");
 }
 
+// Written release by release: nothing of an answer is a tree, whatever it is made of.
 Result<std::string> Shortened(std::string_view answer) {
-  const int top = Trim(answer.substr(0, 100)).starts_with('[') ? kList : kRelease;
-  const Json kept = TRY(ParseJson(answer, [top](int depth, Event event, Json& value) {
-    depth += top;
-    if (event == Event::object_end && depth == kAsset) return IsKept(GetString(value, {"name"}));
-    return IsRead(depth, event, value);
-  }));
-  return ToJsonText(kept);
+  const bool is_list = Trim(answer.substr(0, 100)).starts_with('[');
+  std::string kept;
+  kept.reserve(std::min(answer.size(), kMostBytes));
+  bool too_large = false;
+  const std::function<void(const ListedRelease&)> write = [&](const ListedRelease& release) {
+    if (too_large) return;
+    const std::string text = ToJsonText(JsonOf(release));
+    too_large = kept.size() + text.size() >= kMostBytes || release.assets.size() > kMostAssets;
+    if (!kept.empty()) kept += ',';
+    if (!too_large) kept += text;
+  };
+  Json left = TRY(Read(answer, Reader(is_list ? kList : kRelease, IsKept, write)));
+  if (too_large) return Error{Code::kInvalidArgument, "the answer names more than any repository has", {}};
+  if (!left.is_structured()) return Error{Code::kInvalidArgument, "the answer is neither a release nor a list", {}};
+  return is_list ? "[" + kept + "]" : kept;
 }
 
 }  // namespace capi::fetch

@@ -39,7 +39,7 @@ Result<ListedRelease> ReadRelease(std::string_view text, const std::vector<std::
 bool IsKept(std::string_view asset);
 
 // An answer of either kind, with what is read of it alone, of all assets that IsKept says. kInvalidArgument for what is
-// no JSON.
+// neither, and for more than any repository has.
 Result<std::string> Shortened(std::string_view answer);
 
 }  // namespace capi::fetch
