@@ -104,14 +104,17 @@ struct Fetched {
   bool store = false;
 };
 
+bool IsVerified(const api::Provider& provider) {
+  return provider.spec.fetch_config && provider.spec.fetch_config->verify;
+}
+
+// `verified`: with its signatures.
 Result<Fetched> Fetch(const Context& ctx, const Config& config, ManagementCluster& cluster,
-                      const ProviderObject& object, const api::Version& version, Notes& notes) {
+                      const ProviderObject& object, const api::Version& version, bool verified, Notes& notes) {
   const api::ProviderId& id = object.provider.id;
   const bool overridden = !IsOfRegistry(object.provider) && TRY(HasOwnFiles(config, object.provider, version));
   auto stored = TRY(releases::FindStored(ctx, cluster.client(), object.provider, version));
   // T14: what is put there has its signatures with it, and what was there before may lack them; the operator verifies.
-  const auto& source = object.provider.spec.fetch_config;
-  const bool verified = source && source->verify;
   const bool lacks = verified && stored && stored->release.signatures.empty();
   if (lacks && stored->kept) {
     return Refused(
@@ -132,12 +135,12 @@ Result<Fetched> Fetch(const Context& ctx, const Config& config, ManagementCluste
   return Fetched{std::move(release), !same || lacks};
 }
 
-// Of a version that the cluster has; nothing where it isn't at hand.
+// Of a version that the cluster has; nothing where it isn't at hand. It is compared with alone: it needn't be signed.
 std::optional<api::Release> Former(const Context& ctx, const Config& config, ManagementCluster& cluster,
                                    const ProviderObject& object, const std::string& version, Notes& notes) {
   auto parsed = api::Version::Parse(version);
   if (!parsed.ok()) return std::nullopt;
-  auto fetched = Fetch(ctx, config, cluster, object, *parsed, notes);
+  auto fetched = Fetch(ctx, config, cluster, object, *parsed, false, notes);
   return fetched.ok() ? std::optional(std::move(fetched->release)) : std::nullopt;
 }
 
@@ -347,7 +350,7 @@ Result<UpgradeTarget> PrepareTarget(const Context& ctx, const Config& config, Ma
     target.leaves = provider.status.history.front().version;
   target.from_contract = provider.status.contract;
   TRY(CheckOverrides(config, provider, to));
-  Fetched fetched = TRY(Fetch(ctx, config, cluster, object, to, notes));
+  Fetched fetched = TRY(Fetch(ctx, config, cluster, object, to, IsVerified(provider), notes));
   target.release = std::move(fetched.release);
   target.store = fetched.store;
   target.to_contract = TRY(ContractOf(target.release, provider.id));

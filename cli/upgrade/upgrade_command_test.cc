@@ -301,6 +301,19 @@ TEST_F(Upgrades, SignaturesGoIntoTheClusterWithARelease_T14) {
   EXPECT_EQ(GetString(cluster_.Get(path), {"data", "metadata.sig"}), "bWV0YQ==");
 }
 
+// What runs was installed before the provider had keys; the first release that is signed is compared with it.
+TEST_F(Upgrades, WhatRunsNeedNotBeSigned_L13_T14) {
+  cluster_.Change(UpgradeCluster::PathOf(kAws), [&](Json& aws) {
+    aws["spec"]["fetchConfig"] = {{"url", cluster_.folder.path() + "/r/infrastructure-aws/latest/c.yaml"},
+                                  {"verify", {{"provider", "cosign"}, {"secretRef", {{"name", "keys"}}}}}};
+  });
+  cluster_.folder.Put("r/infrastructure-aws/v2.1.0/metadata.yaml.sig", "bWV0YQ==");
+  cluster_.folder.Put("r/infrastructure-aws/v2.1.0/c.yaml.sig", "Y29tcG9uZW50cw==");
+  Outcome got = Run({"upgrade", "apply", "-i", "aws:v2.1.0", "--dry-run"}, {{"TOKEN", "a"}});
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_THAT(got.out + got.err, HasSubstr("~ ConfigMap/capa-system/c: .data.v"));
+}
+
 // T14: the source's signatures say nothing of a file in the folder of overrides, which counts with its own.
 TEST_F(Upgrades, OverridesAreVerifiedByWhatLiesBesideThem_L13_T14) {
   cluster_.Change(UpgradeCluster::PathOf(kAws), [&](Json& aws) {
