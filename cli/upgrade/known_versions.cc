@@ -209,17 +209,36 @@ Result<std::string> HighestMetadata(const Context& ctx, fetch::Repository& repos
   }
 }
 
+// The version that would be offered for each contract has its metadata: a tag may be there without a release.
+Status DropUnreleased(const Context& ctx, fetch::Repository& repository, const api::Version& highest,
+                      UpgradeInfo& info) {
+  for (const std::string& contract : ContractsForUpgrade(info)) {
+    for (int tried = 1;; ++tried) {
+      std::optional<api::Version> latest = LatestNext(info, {contract});
+      if (!latest || *latest == highest) break;
+      Result<std::string> text = repository.File(ctx, *latest, "metadata.yaml");
+      if (text.ok()) break;
+      if (text.code() != Code::kNotFound || tried == kMostWithoutMetadata) return text.error();
+      std::erase(info.next, *latest);
+    }
+  }
+  return Ok();
+}
+
 Result<UpgradeInfo> ReadUpgradeInfo(const Context& ctx, fetch::Repository& repository,
                                     const InstalledProvider& provider) {
   std::string label = api::ManifestLabel(provider.type, provider.name);
   auto versions = TRY_WITH(repository.Versions(ctx),
                            fmt::format("failed to get available versions for the {} provider", InstanceName(provider)));
   if (versions.empty()) return MakeUpgradeInfo(provider, {}, {});
-  std::string text = TRY_WITH(
-      HighestMetadata(ctx, repository, versions),
-      fmt::format("failed to read \"metadata.yaml\" from the repository for provider {}", api::GoQuote(label)));
+  const std::string unread =
+      fmt::format("failed to read \"metadata.yaml\" from the repository for provider {}", api::GoQuote(label));
+  std::string text = TRY_WITH(HighestMetadata(ctx, repository, versions), unread);
+  const api::Version highest = versions.back();
   api::Metadata metadata = TRY(api::Metadata::Parse(text, label));
-  return MakeUpgradeInfo(provider, std::move(versions), std::move(metadata));
+  UpgradeInfo info = TRY(MakeUpgradeInfo(provider, std::move(versions), std::move(metadata)));
+  TRY_WITH(DropUnreleased(ctx, repository, highest, info), unread);
+  return info;
 }
 
 std::vector<UpgradeCandidate> LookUpVersions(const Context& ctx, const Config& config, ManagementCluster& cluster,

@@ -98,6 +98,22 @@ TEST_F(ReleasesInTheCluster, AMirrorIsLookedAtToo) {
   EXPECT_THAT(got.err, Not(HasSubstr("Warning")));
 }
 
+// The highest version has its metadata; a tag below it has no release. Nobody could go there.
+TEST_F(Upgrades, AVersionBelowTheHighestThatHasNoReleaseIsNotOffered) {  // L12, L13, I17
+  Release("infrastructure-aws", "v2.2.0-beta.0",
+          "{major: 2, minor: 0, contract: v1beta1}\n- {major: 2, minor: 1, contract: v1beta1}\n"
+          "- {major: 2, minor: 2, contract: v1beta1}",
+          "z");
+  for (const std::string version : {"v2.1.1", "v2.1.2"})
+    cluster_.folder.Put("r/infrastructure-aws/" + version + "/notes.txt", "");
+  Outcome plan = Run({"upgrade", "plan"});
+  EXPECT_EQ(plan.code, 0) << plan.err;
+  EXPECT_THAT(plan.out, HasSubstr(kNewer));
+  Outcome apply = Run({"upgrade", "apply", "--contract", "v1beta2"}, {{"TOKEN", "a"}});
+  EXPECT_EQ(apply.code, 0) << apply.err;
+  EXPECT_EQ(VersionOf(kAws), "v2.1.0");
+}
+
 TEST_F(ReleasesInTheCluster, AModuleProxyThatIsNamedListsTheVersions_I17) {
   for (bool named : {true, false}) {
     SCOPED_TRACE(named);

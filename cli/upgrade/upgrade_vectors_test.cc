@@ -59,12 +59,25 @@ std::string MetadataText(const Json& series) {
   return text + "\n";
 }
 
-// A repository as the vectors describe it, in a folder.
+void PutMetadata(const TestFolder& folder, const std::string& label, const Json& c, const std::string& version,
+                 const std::string& text) {
+  folder.Put(label + "/" + version + "/metadata.yaml", text);
+  auto named = api::Version::Parse(version);
+  for (const Json& one : c.at("versions")) {
+    const std::string other = one.get<std::string>();
+    auto below = api::Version::Parse(other);
+    if (!named.ok() || !below.ok() || !(*below < *named) || c.at("metadata").contains(other)) continue;
+    folder.Put(label + "/" + other + "/metadata.yaml", text);
+  }
+}
+
+// A repository as the vectors describe it, in a folder. The reference reads the metadata of the highest version alone,
+// which they name; those below it have theirs here, too.
 std::unique_ptr<fetch::Repository> RepositoryOf(const TestFolder& folder, const std::string& label, const Json& c) {
   for (const Json& version : c.at("versions"))
     folder.Put(label + "/" + version.get<std::string>() + "/components.yaml", "x: y\n");
   for (const auto& [version, series] : c.at("metadata").items())
-    folder.Put(label + "/" + version + "/metadata.yaml", MetadataText(series));
+    PutMetadata(folder, label, c, version, MetadataText(series));
   std::filesystem::create_directories(folder / label);
   return fetch::OpenFolder(folder.path(), label, "components.yaml").value();
 }
