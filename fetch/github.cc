@@ -42,12 +42,16 @@ class GitHubRepository : public Repository {
   std::string ComponentsFile() const override { return url_.file; }
 
   Result<std::vector<api::Version>> Versions(const Context& ctx) override {
-    Result<std::vector<api::Version>> versions = AllVersions(ctx.WithTimeout(kListTime));
-    if (!versions.ok()) {
-      return OfOwnLimit(ctx, versions.error()).With(fmt::format("failed to list the releases of {}", Describe()));
+    return Ordered(ctx, AllVersions(ctx.WithTimeout(kListTime)));
+  }
+
+  Result<std::optional<std::vector<api::Version>>> ReleasedVersions(const Context& ctx) override {
+    {
+      MutexLock lock(mu_);
+      if (!lists_tags_) return std::optional<std::vector<api::Version>>();
+      spelled_.clear();
     }
-    Order(*versions);
-    return versions;
+    return std::optional(TRY(Ordered(ctx, ListReleases(ctx.WithTimeout(kListTime)))));
   }
 
   Result<std::string> File(const Context& ctx, const api::Version& version, std::string_view name) override {
@@ -66,6 +70,14 @@ class GitHubRepository : public Repository {
   }
 
  private:
+  Result<std::vector<api::Version>> Ordered(const Context& ctx, Result<std::vector<api::Version>> versions) const {
+    if (!versions.ok()) {
+      return OfOwnLimit(ctx, versions.error()).With(fmt::format("failed to list the releases of {}", Describe()));
+    }
+    Order(*versions);
+    return versions;
+  }
+
   static Error Invalid(std::string message) { return Error{Code::kInvalidArgument, std::move(message), {}}; }
 
   std::string Api(std::string_view rest) const {
@@ -175,6 +187,7 @@ class GitHubRepository : public Repository {
   // With a token the API is asked, which takes 5,000 requests an hour then. Without, it is where there are no tags.
   Result<std::vector<api::Version>> AllVersions(const Context& ctx) {
     if (!options_.token.empty()) return ListReleases(ctx);
+    SetListsTags(true);
     if (!options_.module_proxy.empty()) {
       auto versions = ModuleVersions(ctx, options_, options_.module_proxy, url_.owner, url_.repository);
       if (versions.ok()) return versions;
@@ -184,7 +197,13 @@ class GitHubRepository : public Repository {
     Result<std::vector<api::Version>> versions = ListTags(ctx);
     if (versions.ok() || IsAway(versions.code())) return versions;
     TellOtherWay(ctx, versions.error());
+    SetListsTags(false);
     return ListReleases(ctx);
+  }
+
+  void SetListsTags(bool lists_tags) {
+    MutexLock lock(mu_);
+    lists_tags_ = lists_tags;
   }
 
   // Nobody has answered what there is: then no other way to the same server is tried.
@@ -386,6 +405,7 @@ class GitHubRepository : public Repository {
   const GitHubOptions options_;
   const std::string asker_;  // whose requests GitHub counts together: no token itself, which nothing should show
   mutable Mutex mu_;
+  bool lists_tags_ CAPI_GUARDED_BY(mu_) = false;  // Versions does, or a module proxy's
   std::map<std::string, std::map<std::string, Asset>> named_ CAPI_GUARDED_BY(mu_);  // by tag, then asset
   std::map<std::string, Error> unanswered_ CAPI_GUARDED_BY(mu_);                    // by tag: it isn't asked again
   std::map<std::string, std::string> spelled_ CAPI_GUARDED_BY(mu_);                 // tags of a list, by version

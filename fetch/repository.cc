@@ -69,9 +69,9 @@ Error NoRelease(const Repository& repository, std::string_view why) {
                {}};
 }
 
-Result<Choice> Choose(const Context& ctx, Repository& repository, const std::vector<std::string>& contracts) {
-  std::vector<api::Version> versions =
-      NewestFirst(TRY_WITH(repository.Versions(ctx), "failed to get repository versions"));
+Result<Choice> ChooseOf(const Context& ctx, Repository& repository, std::vector<api::Version> versions,
+                        const std::vector<std::string>& contracts) {
+  versions = NewestFirst(std::move(versions));
   if (versions.empty()) return NoRelease(repository, "");
 
   auto any = [](const api::Version&) { return true; };
@@ -89,6 +89,16 @@ Result<Choice> Choose(const Context& ctx, Repository& repository, const std::vec
     return NoRelease(repository, fmt::format(" for contract {}", contract));
   }
   return Choice{newest->version, false};
+}
+
+// Tags that aren't releases (of the repository that a fork was made of, say) may be newer than all that are.
+Result<Choice> Choose(const Context& ctx, Repository& repository, const std::vector<std::string>& contracts) {
+  constexpr std::string_view kFailed = "failed to get repository versions";
+  Result<Choice> choice = ChooseOf(ctx, repository, TRY_WITH(repository.Versions(ctx), kFailed), contracts);
+  if (choice.ok() || choice.code() != Code::kNotFound) return choice;
+  auto released = repository.ReleasedVersions(ctx);
+  if (!released.ok() && released.code() != Code::kNotFound) return released.error().With(kFailed);
+  return released.ok() && *released ? ChooseOf(ctx, repository, **std::move(released), contracts) : choice;
 }
 
 }  // namespace

@@ -28,6 +28,10 @@ class Repository {
   virtual bool IsLocal() const { return false; }
   // All versions that parse, ascending.
   virtual Result<std::vector<api::Version>> Versions(const Context& ctx) = 0;
+  // Those that are releases, where Versions has named others, too (tags, say); nullopt where it was asked for the same.
+  virtual Result<std::optional<std::vector<api::Version>>> ReleasedVersions(const Context&) {
+    return std::optional<std::vector<api::Version>>();
+  }
   // One file of a version, by its name in the release: "metadata.yaml" or ComponentsFile(). GitHub refuses any other
   // one than GitHubOptions names (kInvalidArgument): it is asked for the digests of these alone (behaviour.md T6).
   virtual Result<std::string> File(const Context& ctx, const api::Version& version, std::string_view name) = 0;
@@ -44,9 +48,10 @@ Result<api::Release> GetRelease(const Context& ctx, Repository& repository, cons
                                 bool signatures = false);
 
 // What "latest" means (clusterctl.md 3.2, behaviour.md I3). The newest version is the first with metadata.yaml among
-// the five newest, stable ones before prereleases. Its metadata says which series have a contract in `contracts` (tried
-// in order); the newest version of those, chosen in the same way, is the answer. Where no series has one of them, or
-// `contracts` is empty, or the metadata can't be read, it is the newest version.
+// the five newest, stable ones before prereleases; where none has it, of those that the source says are releases. Its
+// metadata says which series have a contract in `contracts` (tried in order); the newest version of those, chosen in
+// the same way, is the answer. Where no series has one of them, or `contracts` is empty, or the metadata can't be read,
+// it is the newest version.
 Result<api::Version> LatestVersion(const Context& ctx, Repository& repository,
                                    const std::vector<std::string>& contracts);
 // The same, but nullopt where no version has one of the contracts, or nobody can tell which it has.

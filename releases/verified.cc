@@ -75,6 +75,9 @@ class Verified : public fetch::Repository {
   bool IsLocal() const override { return repository_->IsLocal(); }
   std::string ComponentsFile() const override { return repository_->ComponentsFile(); }
   Result<std::vector<api::Version>> Versions(const Context& ctx) override { return repository_->Versions(ctx); }
+  Result<std::optional<std::vector<api::Version>>> ReleasedVersions(const Context& ctx) override {
+    return repository_->ReleasedVersions(ctx);
+  }
 
   Result<std::string> File(const Context& ctx, const api::Version& version, std::string_view name) override {
     std::string text = TRY(repository_->File(ctx, version, name));

@@ -176,6 +176,27 @@ std::map<std::string, std::string> SignedFiles() {
           {"c.yaml.sig", Sign(kComponents)}};
 }
 
+// I3: versions without metadata hide none.
+TEST(VerifiedRepository, AsksForThoseThatAreReleased_I3) {
+  class Tags : public Files {
+   public:
+    Tags() : Files(SignedFiles()) {}
+    Result<std::vector<api::Version>> Versions(const Context&) override {
+      return std::vector<api::Version>{{.major = 2}};
+    }
+    Result<std::optional<std::vector<api::Version>>> ReleasedVersions(const Context& ctx) override {
+      return std::optional(TRY(Files::Versions(ctx)));
+    }
+    Result<std::string> File(const Context& ctx, const api::Version& version, std::string_view name) override {
+      if (version.major == 2) return Error{Code::kNotFound, "no such release", {}};
+      return Files::File(ctx, version, name);
+    }
+  };
+  auto latest = fetch::LatestVersion({}, *VerifiedRepository(std::make_unique<Tags>(), Keys(), kId), {});
+  ASSERT_TRUE(latest.ok()) << latest.error().message;
+  EXPECT_EQ(*latest, SignedRelease().version);
+}
+
 // T14: nothing is given out that isn't verified, and what it was verified by comes with it.
 TEST(VerifiedRepository, GivesVerifiedFilesWithTheirSignatures) {
   auto files = std::make_unique<Files>(SignedFiles());

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/encoding.h"
+#include "base/strings.h"
 #include "base/testing/cost.h"
 #include "fetch/github/known_answers.h"
 #include "fetch/github_testing.h"
@@ -41,6 +42,11 @@ size_t CountApi(const GitHubStandIn& github, int status = 0) {
   }));
 }
 
+size_t CountListed(const GitHubStandIn& github) {
+  const auto asked = Asked(github);
+  return static_cast<size_t>(std::count(asked.begin(), asked.end(), "api /repos/o/r/releases?per_page=100"));
+}
+
 GitHubRelease Named(std::string tag) {
   GitHubRelease release = Release(std::move(tag));
   release.digest = "sha256:" + Sha256Hex(release.assets.at("core-components.yaml"));
@@ -65,6 +71,50 @@ TEST(GitHubRequests, ATagWithoutAReleaseIsNotTheLatest_I3) {
   ASSERT_TRUE(latest.ok()) << latest.error().message;
   EXPECT_EQ(latest->ToString(), "v1.11.0");
   EXPECT_EQ(CountApi(github), 1u) << "for the digests of the release that is there";
+}
+
+// I3: a fork that was given its origin's tags; and the same within one contract. The releases are listed once.
+TEST(GitHubRequests, TagsWithoutReleasesHideNone_I3) {
+  const std::vector<std::string> newer = {"v2.8.5", "v2.8.4", "v2.8.3", "v2.8.2", "v2.8.1", "v2.8.0"};
+  const std::vector<std::string> of_contract = {"v1.10.9", "v1.10.8", "v1.10.7", "v1.10.6", "v1.10.5", "v1.10.4"};
+  struct Case {
+    std::vector<std::string> others, contracts;
+    std::string want;
+  };
+  const Case cases[] = {{newer, {}, "v1.11.0"}, {newer, {"v1beta1"}, "v1.10.3"}, {of_contract, {"v1beta1"}, "v1.10.3"}};
+  for (const Case& c : cases) {
+    for (bool of_proxy : {false, true}) {
+      SCOPED_TRACE(c.others.front() + c.want);
+      GitHubStandIn github({Release("v1.11.0"), Release("v1.10.3")});
+      github.ServeTags(c.others);
+      auto proxy = http::Server::Start({}, [&](const http::ServerRequest& request) {
+        const bool first = request.path == "/github.com/o/r/@v/list";
+        return first ? TextResponse(200, Join(c.others, "\n") + "\nv1.11.0\nv1.10.3\n") : TextResponse(404, "");
+      });
+      ASSERT_TRUE(proxy.ok());
+      GitHubOptions options = github.options();
+      if (of_proxy) options.module_proxy = "http://" + (*proxy)->address();
+      auto latest = LatestVersion({}, *Open(options), c.contracts);
+      ASSERT_TRUE(latest.ok()) << latest.error().message;
+      EXPECT_EQ(latest->ToString(), c.want);
+      EXPECT_EQ(CountListed(github), 1u);
+    }
+  }
+}
+
+// Where the API has listed them already it isn't asked for the same again; one that can't be asked is told.
+TEST(GitHubRequests, ReleasesAreListedOnceWhereThereIsNone_I3) {
+  for (std::string_view token : {std::string_view(), kToken}) {
+    GitHubStandIn github({{.tag = "v1.11.0", .assets = {}}});
+    auto latest = LatestVersion({}, *Open(github.options(std::string(token))), {});
+    EXPECT_EQ(latest.code(), Code::kNotFound);
+    EXPECT_THAT(latest.error().message, HasSubstr("the five newest were tried"));
+    EXPECT_EQ(CountListed(github), 1u);
+  }
+  GitHubStandIn github({});
+  github.ServeTags({"v1.11.0"});
+  github.AnswerApiWith(RateLimited());
+  EXPECT_EQ(LatestVersion({}, *Open(github.options()), {}).code(), Code::kRateLimited);
 }
 
 // I12: the list says how it is written.
