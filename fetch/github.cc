@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "base/encoding.h"
 #include "base/http/url.h"
@@ -112,10 +113,7 @@ class GitHubRepository : public Repository {
     MutexLock lock(mu_);
     auto named = named_.find(tag);
     if (named == named_.end()) return;
-    for (const std::string& file : Files()) {
-      auto asset = named->second.find(file);
-      options_.digests->Put(KeyOf(tag, file), asset == named->second.end() ? "" : asset->second.digest);
-    }
+    for (const auto& [file, asset] : named->second) options_.digests->Put(KeyOf(tag, file), asset.digest);
   }
 
   // What the API answers of the release that is fetched as `tag`.
@@ -156,10 +154,14 @@ class GitHubRepository : public Repository {
     if (!IsToBeAsked(tag)) {
       KeepDigests(tag);  // where a list has named them
     } else if (Status status = AskDigests(ctx.WithTimeout(kDigestTime), tag, {spelled}); !status.ok()) {
-      ctx.log.Warn("can't ask GitHub for the digests of a release's files",
-                   {{"release", Describe() + " " + tag}, {"error", status.error().message}});
+      WarnOfDigests(ctx, tag, status.error());
     }
     return options_.digests->Of(KeyOf(tag, asset));
+  }
+
+  void WarnOfDigests(const Context& ctx, const std::string& tag, const Error& error) const {
+    ctx.log.Warn("can't ask GitHub for the digests of a release's files",
+                 {{"release", Describe() + " " + tag}, {"error", error.message}});
   }
 
   bool IsToBeAsked(const std::string& tag) {
@@ -170,7 +172,7 @@ class GitHubRepository : public Repository {
   // Once, also where there is no answer: each request counts.
   Status AskDigests(const Context& ctx, const std::string& tag, const std::vector<std::string>& spellings) {
     if (const std::optional<Error> error = WhyUnanswered(tag)) return *error;
-    const Result<http::Response> answer = AskForRelease(ctx, tag, spellings);
+    const Result<http::Response> answer = AskForRelease(ctx, tag, spellings, /*past_hold=*/false);
     Status status = answer.ok() ? TakeRelease(*answer, tag) : Status(answer.error());
     if (status.ok()) return status;
     MutexLock lock(mu_);
@@ -264,7 +266,7 @@ class GitHubRepository : public Repository {
     std::string page = Api(fmt::format("/releases?per_page={}", page_size));
     for (int pages = 0; !page.empty(); ++pages) {
       if (pages == kMostPages) return Invalid("the list of releases does not end");
-      http::Response response = TRY(AskApi(ctx, page, &too_large));
+      http::Response response = TRY(AskApi(ctx, page, /*past_hold=*/false, &too_large));
       TRY(AddPage(response.body, versions));
       if (versions.size() > kMostReleases) return Invalid("the list has more releases than any repository");
       page = NextPage(response.headers.Get("Link"));
@@ -307,10 +309,35 @@ class GitHubRepository : public Repository {
                                   url_.repository, PercentEscape(spelled), PercentEscape(asset));
     http::Response response = TRY(GetFile(ctx, std::move(url), ""));
     TRY(CheckIsNoPage(response.body));
-    const std::string digest = DigestOf(ctx, tag, spelled, asset);
-    if (auto named = Named(tag, asset); named && named->ok()) TRY(CheckSize(**named, response.body));
-    TRY(CheckDigest(digest, response.body, kService));
+    Status status = CheckNamed(tag, asset, DigestOf(ctx, tag, spelled, asset), response.body);
+    if ((!status.ok() || !Names(tag, asset)) && TakeNewer(ctx, tag, {spelled})) {
+      status = CheckNamed(tag, asset, options_.digests->Of(KeyOf(tag, asset)), response.body);
+    }
+    TRY(status);
     return std::move(response.body);
+  }
+
+  bool Names(const std::string& tag, const std::string& asset) {
+    const std::optional<Result<Asset>> named = Named(tag, asset);
+    return named && named->ok();
+  }
+
+  Status CheckNamed(const std::string& tag, const std::string& asset, const std::string& digest,
+                    const std::string& body) {
+    if (auto named = Named(tag, asset); named && named->ok()) TRY(CheckSize(**named, body));
+    return CheckDigest(digest, body, kService);
+  }
+
+  // T6: what is held (I17) may be of before a file was uploaded, or replaced: then GitHub is asked once all the same.
+  bool TakeNewer(const Context& ctx, const std::string& tag, const std::vector<std::string>& spellings) {
+    {
+      MutexLock lock(mu_);
+      if (!took_held_ || !named_.contains(tag) || !asked_again_.insert(tag).second) return false;
+    }
+    const auto answer = AskForRelease(ctx.WithTimeout(kDigestTime), tag, spellings, /*past_hold=*/true);
+    const Status status = answer.ok() ? TakeRelease(*answer, tag) : Status(answer.error());
+    if (!status.ok()) WarnOfDigests(ctx, tag, status.error());
+    return status.ok();
   }
 
   // By the API, which tells a private repository's files, too. Nothing of a public one needs it: its files come by name
@@ -328,6 +355,12 @@ class GitHubRepository : public Repository {
   }
 
   Result<std::string> DownloadByApi(const Context& ctx, const std::string& tag, const std::string& name) {
+    Result<std::string> text = DownloadAsset(ctx, tag, name);
+    if (text.ok() || (text.code() != Code::kNotFound && text.code() != Code::kFailedPrecondition)) return text;
+    return TakeNewer(ctx, tag, Spellings(tag)) ? DownloadAsset(ctx, tag, name) : text;
+  }
+
+  Result<std::string> DownloadAsset(const Context& ctx, const std::string& tag, const std::string& name) {
     Asset asset = TRY(FindAsset(ctx, tag, name));
     http::Response response = TRY(GetFile(ctx, Api(fmt::format("/releases/assets/{}", asset.id)), options_.token));
     TRY(CheckIsNoPage(response.body));
@@ -347,9 +380,9 @@ class GitHubRepository : public Repository {
   }
 
   Result<http::Response> AskForRelease(const Context& ctx, const std::string& tag,
-                                       const std::vector<std::string>& spellings) const {
+                                       const std::vector<std::string>& spellings, bool past_hold) {
     for (const std::string& candidate : spellings) {
-      Result<http::Response> response = AskApi(ctx, Api("/releases/tags/" + PercentEscape(candidate)));
+      Result<http::Response> response = AskApi(ctx, Api("/releases/tags/" + PercentEscape(candidate)), past_hold);
       if (response.ok() || response.code() != Code::kNotFound) return response;
     }
     return Error{Code::kNotFound, fmt::format("release not found for version {}: 404 Not Found", tag), {}};
@@ -361,12 +394,17 @@ class GitHubRepository : public Repository {
   }
 
   // What an answer has said isn't sent again while it is so. Of one that was kept only what IsKept says is known.
-  Result<http::Response> AskApi(const Context& ctx, const std::string& url, bool* too_large = nullptr) const {
+  // `past_hold`: also where GitHub has said that it still holds.
+  Result<http::Response> AskApi(const Context& ctx, const std::string& url, bool past_hold, bool* too_large = nullptr) {
     const std::string question = url + " " + asker_;
     const std::vector<std::string> files = Files();
     const bool keeps = std::all_of(files.begin(), files.end(), IsKept);
     const std::optional<GitHubAnswers::Answer> known = keeps ? options_.answers->Of(question) : std::nullopt;
-    if (known && ctx.clock->Monotonic() < known->holds_until) return known->response;
+    if (known && !past_hold && ctx.clock->Monotonic() < known->holds_until) {
+      MutexLock lock(mu_);
+      took_held_ = true;
+      return known->response;
+    }
     TRY(options_.answers->CheckLimit(asker_, ctx.clock->Monotonic()));
     http::Response response = TRY(CountLimit(
         ctx,
@@ -407,8 +445,10 @@ class GitHubRepository : public Repository {
   mutable Mutex mu_;
   bool lists_tags_ CAPI_GUARDED_BY(mu_) = false;  // Versions does, or a module proxy's
   std::map<std::string, std::map<std::string, Asset>> named_ CAPI_GUARDED_BY(mu_);  // by tag, then asset
-  std::map<std::string, Error> unanswered_ CAPI_GUARDED_BY(mu_);                    // by tag: it isn't asked again
-  std::map<std::string, std::string> spelled_ CAPI_GUARDED_BY(mu_);                 // tags of a list, by version
+  bool took_held_ CAPI_GUARDED_BY(mu_) = false;             // something that was told is of an answer that is held
+  std::set<std::string> asked_again_ CAPI_GUARDED_BY(mu_);  // tags, past what is held
+  std::map<std::string, Error> unanswered_ CAPI_GUARDED_BY(mu_);     // by tag: it isn't asked again
+  std::map<std::string, std::string> spelled_ CAPI_GUARDED_BY(mu_);  // tags of a list, by version
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "base/encoding.h"
 #include "base/strings.h"
+#include "fetch/github/known_answers.h"
 #include "fetch/github_testing.h"
 #include "fetch/repository.h"
 
@@ -211,6 +212,56 @@ TEST(GitHubDigests, WhatAListHasSaidIsNotAskedAgain) {
   EXPECT_TRUE(repository->File({}, V("v1.9.0"), "core-components.yaml").ok());
   const auto seen = github.seen();
   EXPECT_EQ(std::count_if(seen.begin(), seen.end(), IsQuestion), 1) << "for the list";
+}
+
+// T6, I17: the answer that still holds is of before the file was uploaded, or replaced. It neither lets it in unchecked
+// nor keeps it out.
+TEST(GitHubDigests, WhatIsHeldDoesNotSpeakOfAFileThatCameSince) {
+  const std::string good = "sha256:" + Sha256Hex(Release("v1.11.0").assets.at("core-components.yaml"));
+  const std::string_view former[] = {
+      R"({"tag_name": "v1.11.0", "assets": []})",
+      R"({"tag_name": "v1.11.0", "assets": [{"id": 99, "name": "core-components.yaml", "digest": "sha256:1"}]})",
+      R"({"tag_name": "v1.11.0", "assets": [{"id": 99, "name": "core-components.yaml", "size": 3}]})"};
+  for (std::string_view held : former) {
+    for (const std::string& digest : {good, std::string("sha256:0")}) {
+      for (bool is_private : {false, true}) {
+        SCOPED_TRACE(fmt::format("{} {} {}", held, digest, is_private));
+        GitHubRelease release = Release("v1.11.0");
+        release.digest = digest;
+        release.digest_of = "core-components.yaml";
+        GitHubStandIn github({release});
+        github.UseETags("max-age=60");
+        if (is_private) github.MakePrivate();
+        GitHubOptions options = github.options(is_private ? std::string(kToken) : "");
+        options.answers = std::make_shared<GitHubAnswers>();
+        options.digests = std::make_shared<NamedDigests>();
+        github.AnswerApiWith(TextResponse(200, std::string(held), "application/json"));
+        (void)Open(options)->File({}, V("v1.11.0"), "core-components.yaml");  // while it is published
+        github.AnswerApi();
+        auto repository = Open(options);
+        for (int i = 0; i < 2; ++i) {
+          auto file = repository->File({}, V("v1.11.0"), "core-components.yaml");
+          EXPECT_EQ(file.ok() ? "" : CodeName(file.code()), digest == good ? "" : CodeName(Code::kFailedPrecondition));
+        }
+        const auto seen = github.seen();
+        EXPECT_EQ(std::count_if(seen.begin(), seen.end(), IsQuestion), 2) << "one more, whatever it says";
+      }
+    }
+  }
+}
+
+// T6: an answer without the file, while it is replaced, doesn't forget what was named for it.
+TEST(GitHubDigests, AnAnswerWithoutTheFileForgetsNothing) {
+  GitHubRelease release = Release("v1.11.0");
+  release.digest = "sha256:0";
+  release.digest_of = "core-components.yaml";
+  GitHubStandIn github({release});
+  GitHubOptions options = github.options();
+  options.digests = std::make_shared<NamedDigests>();
+  auto code = [&] { return Open(options)->File({}, V("v1.11.0"), "core-components.yaml").code(); };
+  ASSERT_EQ(code(), Code::kFailedPrecondition);
+  github.AnswerApiWith(TextResponse(200, R"({"tag_name": "v1.11.0", "assets": []})", "application/json"));
+  EXPECT_EQ(code(), Code::kFailedPrecondition);
 }
 
 // T6: the oldest go, whatever their names.
