@@ -288,21 +288,40 @@ TEST(GitHubRequests, AKeptAnswerNamesAllThatIsReadOfARelease_I17_T14_T6) {
   EXPECT_EQ(other->File(ctx, V("v1.11.0"), "components.txt").code(), Code::kFailedPrecondition);
 }
 
-// A changed answer is taken, and so is a changed asset's digest (T6).
-TEST(GitHubRequests, WhatHasChangedIsSeen_T6) {
-  GitHubRelease changed = Named("v1.11.0");
-  changed.assets["core-components.yaml"] = "kind: Changed\n";
-  GitHubStandIn before({Named("v1.11.0")}), after({changed, Release("v1.12.0")});
-  for (GitHubStandIn* github : {&before, &after}) github->UseETags();
-  GitHubOptions options = before.options(std::string(kToken));
+// A changed answer is taken once the one before doesn't hold any more, and so is a changed asset's digest (T6); it is
+// kept in the place of that one.
+TEST(GitHubRequests, WhatHasChangedIsSeen_I17_T6) {
+  FakeClock clock;
+  Context ctx;
+  ctx.clock = &clock;
+  GitHubStandIn github({Named("v1.11.0")});
+  github.UseETags("max-age=60");
+  GitHubOptions options = github.options();
   options.answers = std::make_shared<GitHubAnswers>();
-  ASSERT_TRUE(GetRelease({}, *Open(options), V("v1.11.0")).ok());
-  before.AnswerApiWith(TextResponse(200, R"([{"tag_name": "v1.12.0"}])", "application/json"));
-  EXPECT_THAT(Texts(Open(options)->Versions({})), ElementsAre("v1.12.0"));
-  // The asset is another one than the digest that is named (of the one before).
-  options = after.options();
-  options.answers = std::make_shared<GitHubAnswers>();
-  EXPECT_EQ(GetRelease({}, *Open(options), V("v1.11.0")).code(), Code::kFailedPrecondition);
+  auto look = [&](std::string_view newest, bool is_right) {
+    auto repository = Open(options);
+    auto versions = repository->Versions(ctx);
+    ASSERT_TRUE(versions.ok()) << versions.error().message;
+    EXPECT_EQ(versions->back().ToString(), newest);
+    auto file = repository->File(ctx, V("v1.11.0"), "core-components.yaml");
+    EXPECT_EQ(file.ok(), is_right);
+    if (!file.ok()) {
+      EXPECT_EQ(file.code(), Code::kFailedPrecondition);
+    }
+  };
+  look("v1.11.0", true);
+  github.AnswerApiWith(TextResponse(200,
+                                    R"([{"tag_name": "v1.12.0"}, {"tag_name": "v1.11.0", "assets": [)"
+                                    R"({"id": 1, "name": "core-components.yaml", "digest": "sha256:0"}]}])",
+                                    "application/json"));
+  look("v1.11.0", true);
+  EXPECT_EQ(CountListed(github), 1u);
+  clock.Advance(Seconds(60));
+  look("v1.12.0", false);
+  EXPECT_EQ(CountListed(github), 2u);
+  look("v1.12.0", false);
+  EXPECT_EQ(CountListed(github), 2u);
+  EXPECT_EQ(CountApi(github, 304), 0u);
 }
 
 // F1: who was told when the limit ends asks nothing until then, and says it each time; whichever provider it was.
