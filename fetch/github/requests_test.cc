@@ -105,7 +105,7 @@ TEST(GitHubRequests, TagsWithoutReleasesHideNone_I3) {
 // Where the API has listed them already it isn't asked for the same again; one that can't be asked is told.
 TEST(GitHubRequests, ReleasesAreListedOnceWhereThereIsNone_I3) {
   for (std::string_view token : {std::string_view(), kToken}) {
-    GitHubStandIn github({{.tag = "v1.11.0", .assets = {}}});
+    GitHubStandIn github(std::vector<GitHubRelease>{{.tag = "v1.11.0", .assets = {}}});
     auto latest = LatestVersion({}, *Open(github.options(std::string(token))), {});
     EXPECT_EQ(latest.code(), Code::kNotFound);
     EXPECT_THAT(latest.error().message, HasSubstr("the five newest were tried"));
