@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "api/release_choice.h"
 #include "api/release_maps.h"
 #include "base/encoding.h"
 #include "base/strings.h"
@@ -229,14 +230,13 @@ Result<std::optional<FoundRelease>> FindStored(const Context& ctx, kube::Client&
   auto list =
       TRY_WITH(client.List(ctx, ConfigMaps(), provider.id.ns, {.label_selector = selector, .metadata_only = true}),
                "failed to look for releases in ConfigMaps");
-  for (const kube::Object& map : list.items) {
-    api::StoredRelease stored = api::ReadStoredRelease(map);
-    if (stored.version != version || !api::IsOfItsSource(stored, provider)) continue;
-    FoundRelease out{TRY(ReadRelease(ctx, client, stored)), map.name(), false};
-    out.kept = !map.has_label(api::kLabelManagedBy);
-    return std::optional(std::move(out));
-  }
-  return std::optional<FoundRelease>();
+  std::vector<api::StoredRelease> found;
+  for (const kube::Object& map : list.items) found.push_back(api::ReadStoredRelease(map));
+  const api::StoredRelease* stored = api::ReleaseThatCounts(found, provider, version.ToString());
+  if (stored == nullptr) return std::optional<FoundRelease>();
+  FoundRelease out{TRY(ReadRelease(ctx, client, *stored)), stored->name, false};
+  out.kept = !stored->fetched;
+  return std::optional(std::move(out));
 }
 
 Result<api::StoredRelease> StoreRelease(const Context& ctx, kube::Client& client, const api::Provider& owner,

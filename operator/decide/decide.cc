@@ -4,6 +4,7 @@
 
 #include "api/reasons.h"
 #include "api/release.h"
+#include "api/release_choice.h"
 #include "base/encoding.h"
 #include "base/strings.h"
 #include "operator/decide/contract_rules.h"
@@ -238,15 +239,13 @@ Step Decide(const Observation& o) {
 }
 
 const StoredRelease* WantedRelease(const Observation& o, bool of_any_source) {
+  const api::ProviderSpec& spec = o.provider.spec;
+  if (!spec.version.empty()) return api::ReleaseThatCounts(o.releases, o.provider, spec.version, of_any_source);
+  if (!spec.fetch_config || !spec.fetch_config->selector) return nullptr;
   const StoredRelease* best = nullptr;
   for (const auto& release : o.releases) {
-    if (!of_any_source && !api::IsOfItsSource(release, o.provider)) continue;
-    if (!o.provider.spec.version.empty()) {
-      if (api::SameVersion(release.version_text, o.provider.spec.version)) return &release;
-    } else if (release.version && o.provider.spec.fetch_config && o.provider.spec.fetch_config->selector) {
-      auto rank = [](const StoredRelease& r) { return std::pair(r.version->prerelease.empty(), *r.version); };
-      if (best == nullptr || rank(*best) < rank(release)) best = &release;
-    }
+    auto rank = [](const StoredRelease& r) { return std::pair(r.version->prerelease.empty(), *r.version); };
+    if (release.version && (best == nullptr || rank(*best) < rank(release))) best = &release;
   }
   return best;
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "operator/act/install/installer_testing.h"
+#include "operator/act/install_testing.h"
 #include "verify/keys_testing.h"
 
 namespace capi::ops {
@@ -13,16 +14,17 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
+// With both files signed by `by`.
+fetch::GitHubRelease Sign(fetch::GitHubRelease release, const verify::KeyPair& by) {
+  for (const char* file : {"metadata.yaml", kFile})
+    release.assets[std::string(file) + ".sig"] = Base64Encode(by.Sign(release.assets.at(file)));
+  return release;
+}
+
 // A provider whose releases are to be signed by keys of Secret "keys".
 class VerifyingTest : public InstallerTest {
  protected:
-  // Both files signed by `by`.
-  static fetch::GitHubRelease Signed(const verify::KeyPair& by) {
-    fetch::GitHubRelease release = NewRelease(kUnfinished);
-    for (const char* file : {"metadata.yaml", kFile})
-      release.assets[std::string(file) + ".sig"] = Base64Encode(by.Sign(release.assets.at(file)));
-    return release;
-  }
+  static fetch::GitHubRelease Signed(const verify::KeyPair& by) { return Sign(NewRelease(kUnfinished), by); }
   Process& BeginWithKeys(const fetch::GitHubRelease& release, const std::map<std::string, std::string>& keys,
                          const std::string& version = "v1.12.0") {
     Process& process = Begin(release, version);
@@ -129,9 +131,8 @@ TEST_F(VerifyingTest, WhatLiesInTheClusterIsVerifiedAtEachLoad_T14) {
 // What was kept from before there were keys gives way to the same release with its signatures.
 TEST_F(VerifyingTest, WhatIsFetchedAgainIsKeptWithItsSignatures_T14) {
   const std::string name = "infrastructure-aws-v1.12.0";
-  fetch::GitHubRelease release = NewRelease("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: n}\n");
-  for (const char* file : {"metadata.yaml", kFile})
-    release.assets[std::string(file) + ".sig"] = Base64Encode(ours_.Sign(release.assets.at(file)));
+  const fetch::GitHubRelease release =
+      Sign(NewRelease("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: n}\n"), ours_);
   Process& process = BeginWithKeys(release, keys_);
   StoredRelease kept = InCluster(NewRelease(release.assets.at(kFile)), true);
   kept.name = name;
@@ -147,6 +148,49 @@ TEST_F(VerifyingTest, WhatIsFetchedAgainIsKeptWithItsSignatures_T14) {
   process.Install();
   EXPECT_THAT(cluster_.written(), Contains("PUT " + name));
   EXPECT_EQ(Downloads(), 1u);
+}
+
+// What is fetched in the place of a ConfigMap that has another name than the operator's counts from then on, though the
+// other one is still there, and goes first by its name: or it would be fetched and applied at each look.
+TEST_F(InstallingActorTest, WhatIsFetchedAgainCountsWhateverItIsInThePlaceOf_T14_U1) {
+  const verify::KeyPair ours("P-256");
+  const std::string maps = "/api/v1/namespaces/aws-system/configmaps/", own = o_.releases.front().name;
+  std::string components;
+  {
+    MutexLock lock(mu_);
+    components = GetString(*ParseJson(objects_.extract(maps + own).mapped()), {"data", "components"});
+    o_.releases = {{"aws-system", "a", "v1.12.0", *api::Version::Parse("v1.12.0"), "u/1", "", /*fetched=*/true}};
+    Store(o_.releases.front());
+    objects_["/api/v1/namespaces/aws-system/secrets/keys"] =
+        ToJsonText({{"metadata", {{"name", "keys"}}}, {"data", {{"a.pub", Base64Encode(ours.PublicPem())}}}});
+  }
+  o_.keys_secret = Referenced{{"keys", "aws-system"}, true, "u/1"};
+  api::FetchConfig& fetch = o_.provider.spec.fetch_config.emplace();
+  fetch.url = std::string("https://github.com/o/r/releases/latest/") + kFile;
+  fetch.verify = api::VerifySpec{"cosign", o_.keys_secret->ref};
+  const fetch::GitHubStandIn github({Sign(NewRelease(components), ours)});
+  const Sources sources(settings_, {.github = github.options(), .allowed = {}});
+  Start(sources);
+
+  ASSERT_EQ(testing::StepName(Decide(o_)), "Install");
+  ASSERT_FALSE(Look().hold);
+  ASSERT_EQ(Written("configmaps"), 1u) << "it is stored";
+  {
+    // As the watch shows it: the version is the number of the write (ActorTest::Written).
+    MutexLock lock(mu_);
+    auto stored = std::find(written_.begin(), written_.end(), "configmaps");
+    StoredRelease& seen = o_.releases.emplace_back(o_.releases.front());
+    seen.name = own;
+    seen.stamp = "/" + std::to_string(stored - written_.begin() + 1);
+  }
+  o_.rendered = InputsDigest(o_);
+  EXPECT_EQ(o_.provider.status.applied, InputsDigest(o_));
+  for (int looks = 0; looks < 2; ++looks) Look();
+  EXPECT_EQ(testing::StepName(Decide(o_)), "Steady");
+  EXPECT_EQ(Written("configmaps"), 1u);
+  const auto seen = github.seen();
+  auto is_download = [](const auto& request) { return request.host == "web" && request.target.ends_with(kFile); };
+  EXPECT_EQ(std::count_if(seen.begin(), seen.end(), is_download), 1);
 }
 
 // D1: after a restart nothing is restored out of a release whose signer's key is gone.

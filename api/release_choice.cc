@@ -1,0 +1,20 @@
+#include "api/release_choice.h"
+
+#include "api/release_maps.h"
+
+namespace capi::api {
+
+const StoredRelease* ReleaseThatCounts(const std::vector<StoredRelease>& found, const Provider& provider,
+                                       std::string_view version, bool of_any_source) {
+  const StoredRelease* first = nullptr;
+  for (const StoredRelease& release : found) {
+    if (!of_any_source && !IsOfItsSource(release, provider)) continue;
+    if (!SameVersion(release.version ? release.version->ToString() : release.version_text, version)) continue;
+    const ProviderId& id = provider.id;
+    if (release.version && release.name == ReleaseName(id.type, id.name, *release.version)) return &release;
+    if (first == nullptr) first = &release;
+  }
+  return first;
+}
+
+}  // namespace capi::api

@@ -1,0 +1,18 @@
+// Which one counts of several releases of one version that lie in the cluster (behaviour.md I14). Pure.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "api/stored_release.h"
+#include "api/types.h"
+
+namespace capi::api {
+
+// Of the releases that are found for a provider, the one of that version that counts; null for none. Where there are
+// several it is the one of the name that the operator gives its own: what it writes in the place of another one counts
+// from then on (T14), whatever that is called. With `of_any_source` also one that isn't of its source (T12).
+const StoredRelease* ReleaseThatCounts(const std::vector<StoredRelease>& found, const Provider& provider,
+                                       std::string_view version, bool of_any_source = false);
+
+}  // namespace capi::api
