@@ -15,6 +15,7 @@ namespace capi::releases {
 namespace {
 
 constexpr size_t kMaxParts = 64;
+constexpr int kMostLooks = 5;
 
 const kube::Resource& ConfigMaps() { return kube::Builtin("ConfigMap"); }
 
@@ -108,7 +109,10 @@ Result<kube::Object> Create(const Context& ctx, kube::Client& client, const kube
   return created;
 }
 
-Result<kube::Object> Update(const Context& ctx, kube::Client& client, const kube::Object& map) {
+// In the place of what was looked at, and of nothing that came since: kConflict.
+Result<kube::Object> Update(const Context& ctx, kube::Client& client, const kube::Object& live, kube::Object map) {
+  map.json()["metadata"]["uid"] = live.uid();
+  map.json()["metadata"]["resourceVersion"] = live.resource_version();
   return TRY_WITH(client.Update(ctx, ConfigMaps(), map, {.field_manager = std::string(api::kFieldManager)}),
                   fmt::format("storing {}", Where(map.ns(), map.name())));
 }
@@ -119,7 +123,7 @@ Status CreateParts(const Context& ctx, kube::Client& client, const std::vector<k
   for (size_t i = 1; i < maps.size(); ++i) {
     kube::Object live = TRY(Create(ctx, client, maps[i]));
     auto held = BinaryComponents(live);
-    if (!held.ok() || *held != *BinaryComponents(maps[i])) TRY(Update(ctx, client, maps[i]));
+    if (!held.ok() || *held != *BinaryComponents(maps[i])) TRY(Update(ctx, client, live, maps[i]));
   }
   return Ok();
 }
@@ -246,8 +250,11 @@ Result<api::StoredRelease> StoreRelease(const Context& ctx, kube::Client& client
   return api::ReadStoredRelease(TRY(Create(ctx, client, maps.front())));
 }
 
-Result<api::StoredRelease> ReplaceRelease(const Context& ctx, kube::Client& client, const api::Provider& owner,
-                                          const api::Release& release) {
+namespace {
+
+// By one look at what is there. kConflict where that isn't it any more at the write.
+Result<api::StoredRelease> ReplaceSeen(const Context& ctx, kube::Client& client, const api::Provider& owner,
+                                       const api::Release& release) {
   const std::string name = api::ReleaseName(owner.id.type, owner.id.name, release.version);
   auto live = client.Get(ctx, ConfigMaps(), owner.id.ns, name);
   if (!live.ok() && live.code() == Code::kNotFound) return StoreRelease(ctx, client, owner, release);
@@ -260,9 +267,19 @@ Result<api::StoredRelease> ReplaceRelease(const Context& ctx, kube::Client& clie
   if (same || !live->has_label(api::kLabelManagedBy)) return api::ReadStoredRelease(*live);
   std::vector<kube::Object> maps = Pack(owner, release);
   TRY(CreateParts(ctx, client, maps));
-  kube::Object written = TRY(Update(ctx, client, maps.front()));
+  kube::Object written = TRY(Update(ctx, client, *live, maps.front()));
   RemoveFormerParts(ctx, client, maps);
   return api::ReadStoredRelease(written);
+}
+
+}  // namespace
+
+Result<api::StoredRelease> ReplaceRelease(const Context& ctx, kube::Client& client, const api::Provider& owner,
+                                          const api::Release& release) {
+  auto stored = ReplaceSeen(ctx, client, owner, release);
+  for (int looks = 1; looks < kMostLooks && !stored.ok() && stored.code() == Code::kConflict; ++looks)
+    stored = ReplaceSeen(ctx, client, owner, release);
+  return stored;
 }
 
 std::unique_ptr<fetch::Repository> StoredRepository(kube::Client& client,

@@ -48,8 +48,8 @@ Result<api::StoredRelease> StoreRelease(const Context& ctx, kube::Client& client
                                         const api::Release& release);
 
 // The same for a release that was fetched again (behaviour.md U8), or from another source (T12): what was stored under
-// its name, by us, gives way. At each moment the old one or the new one is there, whole (U7); a damaged one is whole
-// again.
+// its name, by us, gives way; what comes meanwhile is looked at first. At each moment the old one or the new one is
+// there, whole (U7); a damaged one is whole again.
 Result<api::StoredRelease> ReplaceRelease(const Context& ctx, kube::Client& client, const api::Provider& owner,
                                           const api::Release& release);
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <utility>
 
 #include "base/encoding.h"
 #include "base/files.h"
@@ -35,7 +36,15 @@ class MapServer {
   }
   void Change(const std::string& name, const std::function<void(Json&)>& edit) {
     MutexLock lock(mu_);
-    edit(maps_.at(name));
+    Edit(name, edit);
+  }
+  // Somebody comes between what the next replacement has seen and its write.
+  void ChangeBeforePut(const std::string& name, std::function<void(Json&)> edit) {
+    MutexLock lock(mu_);
+    before_put_ = [this, name, edit = std::move(edit)] {
+      mu_.AssertHeld();
+      Edit(name, edit);
+    };
   }
 
   std::unique_ptr<kube::Client> client;
@@ -43,6 +52,18 @@ class MapServer {
  private:
   static http::Response Say(int status, const Json& body) {
     return {.status = status, .headers = {}, .body = ToJsonText(body)};
+  }
+  void Edit(const std::string& name, const std::function<void(Json&)>& edit) CAPI_REQUIRES(mu_) {
+    edit(maps_.at(name));
+    maps_.at(name)["metadata"]["resourceVersion"] = std::to_string(++version_);
+  }
+  // What a write says of it isn't so any more.
+  static bool IsAnother(const Json& written, const Json& live) {
+    for (const char* field : {"uid", "resourceVersion"}) {
+      const std::string expected = GetString(written, {"metadata", field});
+      if (!expected.empty() && expected != GetString(live, {"metadata", field})) return true;
+    }
+    return false;
   }
   http::Response Answer(const http::ServerRequest& request) {
     MutexLock lock(mu_);
@@ -57,6 +78,10 @@ class MapServer {
     bool exists = maps_.contains(written);
     if (request.method == "POST" && exists) {
       return Say(409, {{"kind", "Status"}, {"reason", "AlreadyExists"}, {"message", "it is there"}});
+    }
+    if (auto first = std::exchange(before_put_, nullptr); request.method == "PUT" && first) first();
+    if (exists && IsAnother(map, maps_[written])) {
+      return Say(409, {{"kind", "Status"}, {"reason", "Conflict"}, {"message", "it has changed"}});
     }
     map["metadata"]["uid"] = "uid-" + written;
     map["metadata"]["resourceVersion"] = std::to_string(++version_);
@@ -74,6 +99,7 @@ class MapServer {
   const std::string path_;
   Mutex mu_;
   std::map<std::string, Json> maps_ CAPI_GUARDED_BY(mu_);
+  std::function<void()> before_put_ CAPI_GUARDED_BY(mu_);
   int left_ CAPI_GUARDED_BY(mu_) = 1'000;
   int version_ CAPI_GUARDED_BY(mu_) = 0;
   std::unique_ptr<http::Server> server_;
@@ -133,6 +159,30 @@ TEST(ReleaseStore, AReplacementThatEndsAnywhereLeavesAWholeRelease) {
     if (!complete) {
       EXPECT_EQ(server.maps().size(), parts);
     }
+  }
+}
+
+// T14, U8: what somebody puts there just before the write isn't written over, and their release is the one from then on;
+// of another change of what is the operator's own nothing is left.
+TEST(ReleaseStore, WhatComesBeforeTheWriteIsLookedAtAgain_U8_T14) {
+  const api::Provider owner = Owner();
+  const std::string name = "infrastructure-aws-v1.12.0";
+  api::Release before, after;
+  before.version = after.version = *api::Version::Parse("v1.12.0");
+  before.metadata = after.metadata = "kind: Metadata\n";
+  before.components = "kind: A\n";
+  after.components = "kind: B\n";
+  for (bool of_somebody : {true, false}) {
+    MapServer server;
+    ASSERT_TRUE(StoreRelease(Soon(), *server.client, owner, before).ok());
+    server.ChangeBeforePut(name, [&](Json& map) {
+      if (of_somebody) map["metadata"]["labels"].erase(std::string(api::kLabelManagedBy));
+      map["data"]["components"] = "kind: C\n";
+    });
+    auto stored = ReplaceRelease(Soon(), *server.client, owner, after);
+    ASSERT_TRUE(stored.ok()) << stored.error().message;
+    EXPECT_EQ(stored->fetched, !of_somebody);
+    EXPECT_EQ(Read(server)->components, of_somebody ? "kind: C\n" : after.components);
   }
 }
 
