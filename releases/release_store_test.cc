@@ -162,8 +162,8 @@ TEST(ReleaseStore, AReplacementThatEndsAnywhereLeavesAWholeRelease) {
   }
 }
 
-// T14, U8: what somebody puts there just before the write isn't written over, and their release is the one from then on;
-// of another change of what is the operator's own nothing is left.
+// T14, U8: what somebody puts there just before the write isn't written over, and their release is the one from then
+// on; of another change of what is the operator's own nothing is left.
 TEST(ReleaseStore, WhatComesBeforeTheWriteIsLookedAtAgain_U8_T14) {
   const api::Provider owner = Owner();
   const std::string name = "infrastructure-aws-v1.12.0";
@@ -183,6 +183,29 @@ TEST(ReleaseStore, WhatComesBeforeTheWriteIsLookedAtAgain_U8_T14) {
     ASSERT_TRUE(stored.ok()) << stored.error().message;
     EXPECT_EQ(stored->fetched, !of_somebody);
     EXPECT_EQ(Read(server)->components, of_somebody ? "kind: C\n" : after.components);
+  }
+}
+
+// What `preload` makes with the operator's labels counts as fetched: what comes from the source takes its place, and
+// goes with the provider. What it makes for a selector stays.
+TEST(ReleaseStore, WhatIsPreloadedCountsByItsLabels_L25_I14) {
+  api::Provider owner = Owner();
+  api::Release preloaded, fetched;
+  preloaded.version = fetched.version = *api::Version::Parse("v1.12.0");
+  preloaded.metadata = fetched.metadata = "kind: Metadata\n";
+  preloaded.components = "kind: A\n";
+  fetched.components = "kind: B\n";
+  for (bool selected : {false, true}) {
+    if (selected) owner.spec.fetch_config.emplace().selector = {{"matchLabels", {{"a", "b"}}}};
+    MapServer server;
+    const auto maps = api::PackRelease(owner.id, preloaded, api::LabelsToBeFoundBy(owner, "v1.12.0"));
+    ASSERT_TRUE(server.client->Create(Soon(), kube::Builtin("ConfigMap"), maps.front(), {}).ok());
+    auto stored = ReplaceRelease(Soon(), *server.client, owner, fetched);
+    ASSERT_TRUE(stored.ok()) << stored.error().message;
+    EXPECT_EQ(stored->fetched, !selected);
+    EXPECT_EQ(Read(server)->components, selected ? preloaded.components : fetched.components);
+    const Json map = server.maps().at(stored->name);
+    EXPECT_EQ(Find(map, {"metadata", "ownerReferences"}) == nullptr, selected);
   }
 }
 
