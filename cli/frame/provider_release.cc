@@ -54,24 +54,26 @@ Status CheckContract(const ProviderRelease& found, std::string_view label, Notes
 
 }  // namespace
 
-Result<fetch::GitHubOptions> GitHubOptionsOf(const Config& config) {
-  fetch::GitHubOptions options;
-  options.token = TRY(config.Get("github-token")).value_or("");
-  if (auto url = TRY(config.Get(kMirrorOfApi))) options.api_url = *url;
-  if (auto url = TRY(config.Get(kMirror))) options.download_url = *url;
-  // As with Cluster API's clusterctl, but that nobody is asked where it isn't set: the tags themselves say more.
-  if (auto proxy = config.getenv()("GOPROXY")) options.module_proxy = fetch::ModuleProxyIn(*proxy);
-  options.answers = config.github_answers();
-  options.proxy = ProxyFrom(config.getenv());
-  options.user_agent = fmt::format("clusterctl/{}", kProjectVersion);
-  return options;
-}
-
 Result<bool> HasMirror(const Config& config) {
   for (const char* key : {kMirror, kMirrorOfApi}) {
     if (TRY(config.Get(key))) return true;
   }
   return false;
+}
+
+Result<fetch::GitHubOptions> GitHubOptionsOf(const Config& config) {
+  fetch::GitHubOptions options;
+  options.token = TRY(config.Get("github-token")).value_or("");
+  if (auto url = TRY(config.Get(kMirrorOfApi))) options.api_url = *url;
+  if (auto url = TRY(config.Get(kMirror))) options.download_url = *url;
+  // As with Cluster API's clusterctl, but that nobody is asked where it isn't set: the tags themselves say more. Nor
+  // with a mirror: the versions are to be those that it has files of.
+  const bool mirrored = TRY(HasMirror(config));
+  if (auto proxy = config.getenv()("GOPROXY"); proxy && !mirrored) options.module_proxy = fetch::ModuleProxyIn(*proxy);
+  options.answers = config.github_answers();
+  options.proxy = ProxyFrom(config.getenv());
+  options.user_agent = fmt::format("clusterctl/{}", kProjectVersion);
+  return options;
 }
 
 Result<fetch::UrlOptions> UrlOptionsOf(const Config& config) {
