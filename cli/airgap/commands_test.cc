@@ -51,14 +51,20 @@ TEST_F(AirGap, PreloadWritesNothingWhereOneIsAnother_L25) {
 // L25: those of Pod Security, say, that the second one needs.
 TEST_F(AirGap, ANamespaceGetsTheLabelsOfAllItsReleases_L25) {
   const std::string folder = "r/infrastructure-gcp/v2.0.0/", file = folder + "infrastructure-components.yaml";
-  const std::string gcp = ComponentsOf("gcp", "one", "v2.0.0"), ns = "/api/v1/namespaces/one";
+  const std::string key = "pod-security.kubernetes.io/enforce", ns = "/api/v1/namespaces/one";
+  // Each names its own provider, as the releases of Cluster API do.
+  const std::string aws =
+      ReplaceAll(ComponentsOf("aws", "one", "v2.0.0"), "{of: aws}", "{of: aws, " + key + ": baseline}");
+  const std::string gcp =
+      ReplaceAll(ComponentsOf("gcp", "one", "v2.0.0"), "{of: gcp}", "{of: gcp, " + key + ": privileged}");
   const std::vector<std::string> command = {"preload", "-i", "aws:v2.0.0,gcp:v2.0.0", "-n", "one"};
+  cluster_.folder.Put("r/infrastructure-aws/v2.0.0/infrastructure-components.yaml", aws);
   cluster_.folder.Put(file, gcp);
   Outcome refused = Run(command);
-  EXPECT_THAT(refused.err, HasSubstr("two releases want another label of of it (aws and gcp)"));
+  EXPECT_THAT(refused.err, HasSubstr("two releases want another label " + key + " of it (baseline and privileged)"));
   EXPECT_THAT(cluster_.writes(), IsEmpty());
 
-  cluster_.folder.Put(file, ReplaceAll(gcp, "{of: gcp}", "{enforce: privileged}"));
+  cluster_.folder.Put(file, ReplaceAll(gcp, key + ": privileged", "second: one"));
   // Somebody begins to delete what wasn't there a moment ago.
   cluster_.before_write = [&](UpgradeCluster& cluster, const std::string& what) {
     const Json going = {{"metadata", {{"name", "one"}, {"deletionTimestamp", "2026-01-01T00:00:00Z"}}}};
@@ -70,7 +76,8 @@ TEST_F(AirGap, ANamespaceGetsTheLabelsOfAllItsReleases_L25) {
   cluster_.Remove(ns);
   Outcome made = Run(command);
   ASSERT_EQ(made.code, 0) << made.err;
-  EXPECT_EQ(*Find(cluster_.Get(ns), {"metadata", "labels"}), (Json{{"of", "aws"}, {"enforce", "privileged"}}));
+  EXPECT_EQ(*Find(cluster_.Get(ns), {"metadata", "labels"}),
+            (Json{{"of", "aws"}, {key, "baseline"}, {"second", "one"}}));
 }
 
 // L25, I6: the operator takes what its labels find.

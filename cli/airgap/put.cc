@@ -30,7 +30,11 @@ Result<bool> LacksNamespace(const Context& ctx, kube::Client& client, const std:
 
 using Labels = std::map<std::string, std::string>;
 
-// Those that are missing, with what all releases that go there want of one, as `init` has it. Thread-compatible.
+// By which the API server judges pods: one value for two releases may keep the pods of one of them out.
+bool IsOfPodSecurity(const std::string& label) { return label.starts_with("pod-security.kubernetes.io/"); }
+
+// Those that are missing, with what all releases that go there want of one. Of other labels the first value stays, as
+// `init` has it: each release names its own provider there. Thread-compatible.
 class MissingNamespaces {
  public:
   Status Add(const Context& ctx, kube::Client& client, const Candidate& candidate) {
@@ -41,7 +45,7 @@ class MissingNamespaces {
     }
     for (const auto& [key, value] : candidate.namespace_labels) {
       const auto [before, is_new] = labels_[ns].emplace(key, value);
-      if (is_new || before->second == value) continue;
+      if (is_new || before->second == value || !IsOfPodSecurity(key)) continue;
       return Error{
           Code::kFailedPrecondition,
           fmt::format("namespace {} is missing, and two releases want another label {} of it ({} and {}): make "
