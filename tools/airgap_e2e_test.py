@@ -65,8 +65,10 @@ def setUpModule():
 
 
 def is_up(interface):
-    with open(f"/sys/class/net/{interface}/flags", encoding="ascii") as file:
-        return int(file.read(), 16) & 1
+    """Asked of this namespace: /sys may show another one's."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        _, flags = struct.unpack("16sh", fcntl.ioctl(any_socket, 0x8913, struct.pack("16sh", interface.encode(), 0)))
+    return flags & 1
 
 
 class Trap:
