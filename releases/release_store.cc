@@ -159,8 +159,9 @@ api::Signatures SignaturesIn(const kube::Object& map) {
 
 class StoredReleases : public fetch::Repository {
  public:
-  StoredReleases(kube::Client& client, const std::vector<api::StoredRelease>& releases, std::string description)
-      : client_(client), releases_(releases), description_(std::move(description)) {}
+  StoredReleases(kube::Client& client, const api::Provider& provider, const std::vector<api::StoredRelease>& releases,
+                 std::string description)
+      : client_(client), provider_(provider), releases_(releases), description_(std::move(description)) {}
 
   std::string Describe() const override { return description_; }
   std::string ComponentsFile() const override { return "components"; }
@@ -188,13 +189,13 @@ class StoredReleases : public fetch::Repository {
 
  private:
   Result<kube::Object> MapOf(const Context& ctx, const api::Version& version) {
-    for (const auto& stored : releases_) {
-      if (stored.version == version) return client_.Get(ctx, ConfigMaps(), stored.ns, stored.name);
-    }
+    const api::StoredRelease* stored = api::ReleaseThatCounts(releases_, provider_, version.ToString());
+    if (stored != nullptr) return client_.Get(ctx, ConfigMaps(), stored->ns, stored->name);
     return Error{Code::kNotFound, fmt::format("{} has no version {}", description_, version.ToString()), {}};
   }
 
   kube::Client& client_;
+  const api::Provider& provider_;
   const std::vector<api::StoredRelease>& releases_;
   std::string description_;
 };
@@ -243,11 +244,30 @@ Result<std::optional<FoundRelease>> FindStored(const Context& ctx, kube::Client&
   return std::optional(std::move(out));
 }
 
+namespace {
+
+bool IsTheSame(const api::Release& there, const api::Release& release) {
+  return there.components == release.components && there.metadata == release.metadata;
+}
+
+// Whoever has rendered `release` mustn't take another one's ConfigMap for it.
+Error Another(const kube::Object& map) {
+  return Error{Code::kConflict,
+               fmt::format("{} has come meanwhile, and holds another release: it is looked at next",
+                           Where(map.ns(), map.name())),
+               {}};
+}
+
+}  // namespace
+
 Result<api::StoredRelease> StoreRelease(const Context& ctx, kube::Client& client, const api::Provider& owner,
                                         const api::Release& release) {
   std::vector<kube::Object> maps = Pack(owner, release);
   TRY(CreateParts(ctx, client, maps));
-  return api::ReadStoredRelease(TRY(Create(ctx, client, maps.front())));
+  const kube::Object there = TRY(Create(ctx, client, maps.front()));
+  api::StoredRelease stored = api::ReadStoredRelease(there);
+  if (!IsTheSame(TRY(ReadReleaseMap(there, InCluster(ctx, client, there.ns()))), release)) return Another(there);
+  return stored;
 }
 
 namespace {
@@ -259,12 +279,16 @@ Result<api::StoredRelease> ReplaceSeen(const Context& ctx, kube::Client& client,
   auto live = client.Get(ctx, ConfigMaps(), owner.id.ns, name);
   if (!live.ok() && live.code() == Code::kNotFound) return StoreRelease(ctx, client, owner, release);
   if (!live.ok()) return live.error();
-  // Somebody else's ConfigMap of that name is the release, as for StoreRelease; and an equal one need not be written.
+  // An equal one need not be written; somebody else's ConfigMap of that name never is, as for StoreRelease.
   auto stored = ReadRelease(ctx, client, api::ReadStoredRelease(*live));
-  bool same = stored.ok() && stored->components == release.components && stored->metadata == release.metadata &&
-              (release.signatures.empty() || stored->signatures == release.signatures) &&
+  const bool equal = stored.ok() && IsTheSame(*stored, release);
+  if (!live->has_label(api::kLabelManagedBy)) {
+    if (!equal) return Another(*live);
+    return api::ReadStoredRelease(*live);
+  }
+  bool same = equal && (release.signatures.empty() || stored->signatures == release.signatures) &&
               live->annotation(api::kLabelReleaseSource) == release.source;
-  if (same || !live->has_label(api::kLabelManagedBy)) return api::ReadStoredRelease(*live);
+  if (same) return api::ReadStoredRelease(*live);
   std::vector<kube::Object> maps = Pack(owner, release);
   TRY(CreateParts(ctx, client, maps));
   kube::Object written = TRY(Update(ctx, client, *live, maps.front()));
@@ -282,10 +306,10 @@ Result<api::StoredRelease> ReplaceRelease(const Context& ctx, kube::Client& clie
   return stored;
 }
 
-std::unique_ptr<fetch::Repository> StoredRepository(kube::Client& client,
+std::unique_ptr<fetch::Repository> StoredRepository(kube::Client& client, const api::Provider& provider,
                                                     const std::vector<api::StoredRelease>& releases,
                                                     std::string description) {
-  return std::make_unique<StoredReleases>(client, releases, std::move(description));
+  return std::make_unique<StoredReleases>(client, provider, releases, std::move(description));
 }
 
 }  // namespace capi::releases

@@ -43,19 +43,20 @@ Result<std::optional<FoundRelease>> FindStored(const Context& ctx, kube::Client&
                                                const api::Version& version);
 
 // Writes a fetched release as a ConfigMap owned by the provider: plain up to 1 MiB, gzip above, in parts above that.
-// A ConfigMap of that name which is there already wins: its content is what counts from then on.
+// A ConfigMap of that name which is there already wins: kConflict where it holds another release, which is to be
+// looked at then.
 Result<api::StoredRelease> StoreRelease(const Context& ctx, kube::Client& client, const api::Provider& owner,
                                         const api::Release& release);
 
 // The same for a release that was fetched again (behaviour.md U8), or from another source (T12): what was stored under
-// its name, by us, gives way; what comes meanwhile is looked at first. At each moment the old one or the new one is
-// there, whole (U7); a damaged one is whole again.
+// its name, by us, gives way; what comes meanwhile is looked at first. kConflict as for StoreRelease. At each moment
+// the old one or the new one is there, whole (U7); a damaged one is whole again.
 Result<api::StoredRelease> ReplaceRelease(const Context& ctx, kube::Client& client, const api::Provider& owner,
                                           const api::Release& release);
 
-// The releases that a selector found, as a repository: so "latest" means the same everywhere. Lives no longer than its
-// arguments. Thread-compatible.
-std::unique_ptr<fetch::Repository> StoredRepository(kube::Client& client,
+// The releases that a provider's selector found, as a repository: so "latest" means the same everywhere. Of several of
+// one version the one that counts is read (I14). Lives no longer than its arguments. Thread-compatible.
+std::unique_ptr<fetch::Repository> StoredRepository(kube::Client& client, const api::Provider& provider,
                                                     const std::vector<api::StoredRelease>& releases,
                                                     std::string description);
 

@@ -162,8 +162,8 @@ TEST(ReleaseStore, AReplacementThatEndsAnywhereLeavesAWholeRelease) {
   }
 }
 
-// T14, U8: what somebody puts there just before the write isn't written over, and their release is the one from then
-// on; of another change of what is the operator's own nothing is left.
+// T14, U8: what somebody puts there just before the write isn't written over, nor taken for the release that was to be
+// stored: who has rendered that one looks again. Of another change of what is the operator's own nothing is left.
 TEST(ReleaseStore, WhatComesBeforeTheWriteIsLookedAtAgain_U8_T14) {
   const api::Provider owner = Owner();
   const std::string name = "infrastructure-aws-v1.12.0";
@@ -180,10 +180,26 @@ TEST(ReleaseStore, WhatComesBeforeTheWriteIsLookedAtAgain_U8_T14) {
       map["data"]["components"] = "kind: C\n";
     });
     auto stored = ReplaceRelease(Soon(), *server.client, owner, after);
-    ASSERT_TRUE(stored.ok()) << stored.error().message;
-    EXPECT_EQ(stored->fetched, !of_somebody);
+    EXPECT_EQ(stored.ok(), !of_somebody);
+    if (of_somebody) {
+      EXPECT_EQ(stored.code(), Code::kConflict);
+    }
     EXPECT_EQ(Read(server)->components, of_somebody ? "kind: C\n" : after.components);
   }
+}
+
+// The same where nothing was there when it was fetched.
+TEST(ReleaseStore, WhatComesBeforeTheFirstWriteIsNotTakenForIt_I14) {
+  const api::Provider owner = Owner();
+  api::Release theirs = Large(1), ours = Large(2);
+  MapServer server;
+  ASSERT_TRUE(StoreRelease(Soon(), *server.client, owner, theirs).ok());
+  auto stored = StoreRelease(Soon(), *server.client, owner, ours);
+  ASSERT_FALSE(stored.ok());
+  EXPECT_EQ(stored.code(), Code::kConflict);
+  EXPECT_THAT(stored.error().message, testing::HasSubstr("infrastructure-aws-v1.12.0 has come meanwhile"));
+  EXPECT_EQ(Read(server)->components, theirs.components);
+  EXPECT_TRUE(StoreRelease(Soon(), *server.client, owner, theirs).ok()) << "an equal one is the release";
 }
 
 // What `preload` makes with the operator's labels counts as fetched: what comes from the source takes its place, and
@@ -201,12 +217,28 @@ TEST(ReleaseStore, WhatIsPreloadedCountsByItsLabels_L25_I14) {
     const auto maps = api::PackRelease(owner.id, preloaded, api::LabelsToBeFoundBy(owner, "v1.12.0"));
     ASSERT_TRUE(server.client->Create(Soon(), kube::Builtin("ConfigMap"), maps.front(), {}).ok());
     auto stored = ReplaceRelease(Soon(), *server.client, owner, fetched);
-    ASSERT_TRUE(stored.ok()) << stored.error().message;
-    EXPECT_EQ(stored->fetched, !selected);
+    EXPECT_EQ(stored.ok(), !selected);
     EXPECT_EQ(Read(server)->components, selected ? preloaded.components : fetched.components);
-    const Json map = server.maps().at(stored->name);
+    const Json map = server.maps().at(maps.front().name());
     EXPECT_EQ(Find(map, {"metadata", "ownerReferences"}) == nullptr, selected);
   }
+}
+
+// A version was chosen, and its signatures looked at, by another one than was installed then.
+TEST(ReleaseStore, OfSeveralOfAVersionTheOneThatCountsIsRead_I14) {
+  const api::Provider owner = Owner();
+  MapServer server;
+  api::Release ours = Large(1);
+  auto own = StoreRelease(Soon(), *server.client, owner, ours);
+  ASSERT_TRUE(own.ok()) << own.error().message;
+  ours.metadata = "kind: Another\n";
+  kube::Object first = api::PackRelease(owner.id, ours, api::LabelsToBeFoundBy(owner, "v1.12.0")).front();
+  first.json()["metadata"]["name"] = "a";
+  ASSERT_TRUE(server.client->Create(Soon(), kube::Builtin("ConfigMap"), first, {}).ok());
+  const std::vector<api::StoredRelease> found = {api::ReadStoredRelease(first), *own};
+  auto read = StoredRepository(*server.client, owner, found, "these")->File(Soon(), ours.version, "metadata.yaml");
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(*read, "kind: Metadata\n");
 }
 
 // Or it would be fetched again at each look.

@@ -264,7 +264,7 @@ TEST(VerifiedRepository, TakesNothingElseForASignature) {
   }
 }
 
-// What can't be asked for now isn't a signature that isn't there; but one of those that are may do.
+// A source that is away isn't one without signatures; where one can be had, it does (T14).
 TEST(VerifiedRepository, TellsAnOutageFromNoSignature) {
   auto texts = SignedFiles();
   texts.erase("c.yaml.sig");

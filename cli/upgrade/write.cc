@@ -94,16 +94,12 @@ Status PutVariables(const Context& ctx, kube::Client& client, const UpgradeTarge
 Status PutRelease(const Context& ctx, kube::Client& client, const UpgradeTarget& target) {
   if (!target.store) return Ok();
   const api::Provider& provider = target.object.provider;
-  const std::string failed =
-      fmt::format("failed to put {} {} into the cluster", Describe(provider.id), target.to.ToString());
-  const api::StoredRelease stored = TRY_WITH(releases::ReplaceRelease(ctx, client, provider, target.release), failed);
-  const api::Release there = TRY_WITH(releases::ReadRelease(ctx, client, stored), failed);
-  if (there.components == target.release.components && there.metadata == target.release.metadata) return Ok();
-  return Error{
-      Code::kFailedPrecondition,
-      fmt::format("{}: somebody has put another one into ConfigMap {}/{} meanwhile: run the same command again", failed,
-                  stored.ns, stored.name),
-      {}};
+  auto stored = releases::ReplaceRelease(ctx, client, provider, target.release);
+  if (stored.ok()) return Ok();
+  Error error = stored.error().With(
+      fmt::format("failed to put {} {} into the cluster", Describe(provider.id), target.to.ToString()));
+  if (error.code == Code::kConflict) error.message += ": run the same command again";
+  return error;
 }
 
 Result<ProviderObject> ChangeSpec(const Context& ctx, kube::Client& client, const ProviderObject& seen,

@@ -103,6 +103,19 @@ TEST_F(InstallerTest, WhatIsInTheClusterNeedsNoTurnToAskTheNetwork_T13) {
   EXPECT_TRUE(process.turns.Take("other")) << "it was given back";
 }
 
+// U8, I6: what was fetched is fetched again, and what somebody put there read again; the source's was applied, and
+// theirs noted as applied.
+TEST_F(InstallerTest, WhatSomebodyPutThereIsNotFetchedOnRequest_U8) {
+  Process& process = Begin(
+      NewRelease("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: n}\ndata: {a: '${MISSING}'}\n"));
+  process.reconcile_at = "now";
+  for (bool fetched : {false, true}) {
+    process.releases = {{"aws-system", "gone", "v1.12.0", *api::Version::Parse("v1.12.0"), "u/1", "", fetched}};
+    EXPECT_THAT(process.Held(), HasSubstr(fetched ? "MissingVariables" : "aws-system/gone"));
+    EXPECT_EQ(Downloads(), fetched ? 1u : 0u);
+  }
+}
+
 // I14: what lies in the cluster of another source isn't what the registry is named for.
 TEST_F(InstallerTest, AReleaseOfAnotherSourceIsFetchedAgain_T12) {
   const fetch::GitHubRelease release =

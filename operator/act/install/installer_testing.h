@@ -130,6 +130,7 @@ struct Process {
     Observation o = testing::Observed();
     o.provider = *cache.Get(o.provider.id.Key())->provider;
     o.provider.spec.patches = patches;
+    if (!reconcile_at.empty()) o.provider.annotations[std::string(api::kAnnotationReconcileAt)] = reconcile_at;
     o.provider.spec.fetch_config->digest = digest;
     if (!oci.empty()) o.provider.spec.fetch_config->url = "";
     o.provider.spec.fetch_config->oci = oci;
@@ -158,7 +159,7 @@ struct Process {
   Sources sources;
   Fights fights;
   std::vector<api::PatchSpec> patches;
-  std::string digest, oci, rollback_to;
+  std::string digest, oci, rollback_to, reconcile_at;
   std::optional<Json> selector;
   std::optional<Referenced> source_secret, keys_secret;
   std::vector<StoredRelease> releases;

@@ -127,7 +127,7 @@ std::optional<Hold> Installer::Resolve(const Context& ctx, Observation& o, Insta
     if (o.releases.empty()) return NothingSelected(o);
     if (o.provider.spec.version.empty()) {
       auto repository =
-          Verified(o, m, releases::StoredRepository(needs_.client, o.releases, "the selected ConfigMaps"));
+          Verified(o, m, releases::StoredRepository(needs_.client, o.provider, o.releases, "the selected ConfigMaps"));
       if (auto hold = PickVersion(ctx, o, *repository)) return hold;
     }
     const StoredRelease* stored = WantedRelease(o);
@@ -135,9 +135,11 @@ std::optional<Hold> Installer::Resolve(const Context& ctx, Observation& o, Insta
     m.stored = *stored;
     return std::nullopt;
   }
-  if (!o.provider.spec.version.empty() && !m.forced) {
+  // U8: what somebody put there isn't fetched, nor again.
+  auto counts = [&](const StoredRelease* stored) { return stored != nullptr && (!m.forced || !stored->fetched); };
+  if (!o.provider.spec.version.empty()) {
     // What a rollback brings back ran, wherever it came from.
-    if (const StoredRelease* stored = WantedRelease(o, m.candidate.rollback)) {
+    if (const StoredRelease* stored = WantedRelease(o, m.candidate.rollback); counts(stored)) {
       m.stored = *stored;
       m.may_fetch_again = stored->fetched && !m.candidate.rollback;
       return std::nullopt;
@@ -146,7 +148,7 @@ std::optional<Hold> Installer::Resolve(const Context& ctx, Observation& o, Insta
   if (auto hold = OpenSource(ctx, o, m)) return hold;
   if (!o.provider.spec.version.empty()) return std::nullopt;
   if (auto hold = PickFetched(ctx, o, m)) return hold;
-  if (const StoredRelease* stored = WantedRelease(o); stored != nullptr && !m.forced) {
+  if (const StoredRelease* stored = WantedRelease(o); counts(stored)) {
     m.stored = *stored;
     m.may_fetch_again = stored->fetched;
   }

@@ -78,7 +78,7 @@ std::string NewestVersions::OfSelected(const Context& ctx, const Observation& o)
   if (auto known = Get(o, basis)) return known->version;
   if (o.releases.empty()) return "";
   if (RunsTheNewest(o)) return o.provider.status.installed_version;
-  auto repository = releases::StoredRepository(client_, o.releases, "the selected ConfigMaps");
+  auto repository = releases::StoredRepository(client_, o.provider, o.releases, "the selected ConfigMaps");
   auto newest = NewestIn(ctx, *repository, o);
   if (newest) Put(o, {.basis = basis, .version = *newest, .found = {}});
   return newest.value_or("");
