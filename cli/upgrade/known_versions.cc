@@ -28,8 +28,11 @@ constexpr int kMostWithoutMetadata = 5;  // as when the latest is looked for (I3
 // The ConfigMaps that a selector finds. Thread-compatible.
 class SelectedReleases : public fetch::Repository {
  public:
-  SelectedReleases(kube::Client& client, std::vector<api::StoredRelease> stored, std::string description)
-      : stored_(std::move(stored)), releases_(releases::StoredRepository(client, stored_, std::move(description))) {}
+  SelectedReleases(kube::Client& client, const api::Provider& provider, std::vector<api::StoredRelease> stored,
+                   std::string description)
+      : provider_(provider),
+        stored_(std::move(stored)),
+        releases_(releases::StoredRepository(client, provider_, stored_, std::move(description))) {}
 
   std::string Describe() const override { return releases_->Describe(); }
   std::string ComponentsFile() const override { return releases_->ComponentsFile(); }
@@ -43,8 +46,9 @@ class SelectedReleases : public fetch::Repository {
   }
 
  private:
+  const api::Provider provider_;
   const std::vector<api::StoredRelease> stored_;
-  const std::unique_ptr<fetch::Repository> releases_;  // of `stored_`
+  const std::unique_ptr<fetch::Repository> releases_;  // of these
 };
 
 // What the cluster has, and what only the other one has. Both name their components file in their own way. Where the
@@ -123,7 +127,7 @@ Result<std::unique_ptr<fetch::Repository>> Selected(const Context& ctx, Manageme
   std::vector<api::StoredRelease> stored;
   for (const kube::Object& map : list.items) stored.push_back(api::ReadStoredRelease(map));
   return std::unique_ptr<fetch::Repository>(std::make_unique<SelectedReleases>(
-      cluster.client(), std::move(stored),
+      cluster.client(), provider, std::move(stored),
       fmt::format("ConfigMaps of namespace {} with {}", provider.id.ns, selector.ToString())));
 }
 
@@ -209,16 +213,19 @@ Result<std::string> HighestMetadata(const Context& ctx, fetch::Repository& repos
   }
 }
 
-// The version that would be offered for each contract has its metadata: a tag may be there without a release.
+// The version that would be offered for each contract has its metadata: a tag may be there without a release. One whose
+// newest tags are all without isn't offered; that is no reason to say nothing of the others.
 Status DropUnreleased(const Context& ctx, fetch::Repository& repository, const api::Version& highest,
                       UpgradeInfo& info) {
   for (const std::string& contract : ContractsForUpgrade(info)) {
     for (int tried = 1;; ++tried) {
       std::optional<api::Version> latest = LatestNext(info, {contract});
       if (!latest || *latest == highest) break;
-      Result<std::string> text = repository.File(ctx, *latest, "metadata.yaml");
-      if (text.ok()) break;
-      if (text.code() != Code::kNotFound || tried == kMostWithoutMetadata) return text.error();
+      if (tried <= kMostWithoutMetadata) {
+        Result<std::string> text = repository.File(ctx, *latest, "metadata.yaml");
+        if (text.ok()) break;
+        if (text.code() != Code::kNotFound) return text.error();
+      }
       std::erase(info.next, *latest);
     }
   }

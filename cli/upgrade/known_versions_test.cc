@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <filesystem>
 #include <memory>
 #include <set>
 
@@ -109,6 +110,13 @@ TEST_F(Upgrades, AVersionBelowTheHighestThatHasNoReleaseIsNotOffered) {  // L12,
   Outcome plan = Run({"upgrade", "plan"});
   EXPECT_EQ(plan.code, 0) << plan.err;
   EXPECT_THAT(plan.out, HasSubstr(kNewer));
+  for (int patch = 3; patch < 7; ++patch)
+    cluster_.folder.Put("r/infrastructure-aws/v2.1." + std::to_string(patch) + "/notes.txt", "");
+  plan = Run({"upgrade", "plan"});
+  EXPECT_THAT(plan.out, Not(HasSubstr("v2.1.")));
+  EXPECT_THAT(plan.err, Not(HasSubstr("can't be told"))) << "not even those of other contracts were";
+  for (int patch = 3; patch < 7; ++patch)
+    std::filesystem::remove_all(cluster_.folder / ("r/infrastructure-aws/v2.1." + std::to_string(patch)));
   Outcome apply = Run({"upgrade", "apply", "--contract", "v1beta2"}, {{"TOKEN", "a"}});
   EXPECT_EQ(apply.code, 0) << apply.err;
   EXPECT_EQ(VersionOf(kAws), "v2.1.0");
