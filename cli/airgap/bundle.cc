@@ -7,6 +7,7 @@
 #include <set>
 
 #include "api/text.h"
+#include "api/validate/oci_reference.h"
 #include "base/strings.h"
 #include "cli/airgap/tar.h"
 #include "cli/declare/find_release.h"

@@ -76,17 +76,12 @@ Result<api::Release> FromOwnSource(const Context& ctx, const Config& config, con
   ReleaseSources sources{config};
   std::string unread;  // what may have credentials that its source asks for
   if (cluster != nullptr) {
-    kube::Client& client = cluster->client();
-    SourceSecret secret = TRY(ForItsSource(ctx, client, provider, provider.spec.config_secret));
-    RegistrySecret registry = TRY(OciCredentialsOf(ctx, client, provider));
-    sources.github_token = secret.values["github-token"];
-    sources.gitlab_token = secret.values["gitlab-access-token"];
-    sources.oci = std::move(registry.credentials);
-    const auto& source = provider.spec.fetch_config;
-    unread = source && !source->oci.empty() ? std::move(registry.unread) : std::move(secret.unread);
+    SourceSecret secret = TRY(ForItsSource(ctx, cluster->client(), provider));
+    sources.credentials = std::move(secret.credentials);
+    unread = std::move(secret.unread);
   }
   if (named) {
-    sources.oci = RegistryOptionsOf(config).credentials;
+    sources.credentials.oci = RegistryOptionsOf(config).credentials;
     unread.clear();
   }
   sources.signatures = IsVerified(provider);

@@ -47,8 +47,7 @@ Result<api::Release> Fetched(const Context& ctx, const ReleaseSources& sources, 
   if (sources.offline && TRY(fetch::KindOfUrl(url)) != fetch::UrlKind::kFolder)
     return Error{Code::kFailedPrecondition, fmt::format("{} isn't on this machine (--offline)", url), {}};
   fetch::UrlOptions options = TRY(UrlOptionsOf(sources.config));
-  if (!sources.github_token.empty()) options.github.token = sources.github_token;
-  if (own_url) options.gitlab.url_token = sources.gitlab_token;
+  UseCredentials(sources.credentials, own_url, options);
   options.github.signatures = sources.signatures;
   auto plain = TRY(fetch::OpenUrl(url, label, options));
   auto version =
@@ -67,7 +66,7 @@ Result<api::Release> FromRegistry(const Context& ctx, const ReleaseSources& sour
   if (sources.offline)
     return Error{Code::kFailedPrecondition, fmt::format("{} isn't on this machine (--offline)", reference), {}};
   fetch::OciOptions options = OciOptionsOf(sources.config);
-  options.credentials = sources.oci;
+  options.credentials = sources.credentials.oci;
   auto repository =
       TRY_WITH(fetch::OpenOci(reference, provider.id.type, provider.id.name, options), "spec.fetchConfig.oci");
   api::Version version =

@@ -8,7 +8,7 @@
 #include "cli/declare/release_maps.h"
 #include "cli/frame/config.h"
 #include "cli/frame/world.h"
-#include "fetch/oci/oci.h"
+#include "fetch/credentials.h"
 
 namespace capi::cli {
 
@@ -18,10 +18,8 @@ struct ReleaseSources {
   bool offline = false;  // without what isn't on this machine
   // The ConfigMaps of the provider's namespace, of which fetchConfig.selector selects.
   std::vector<const kube::Object*> maps = {};
-  // Of the provider's Secret; "" for those of the configuration. GitLab's goes to the host of fetchConfig.url (T10).
-  std::string github_token = {}, gitlab_token = {};
-  fetch::OciCredentials oci = {};  // of the provider's Secret
-  bool signatures = false;         // with those of both files (T14)
+  fetch::SourceCredentials credentials = {};  // of the provider's Secret; "" for those of the configuration
+  bool signatures = false;                    // with those of both files (T14)
 };
 
 // What of spec.fetchConfig the operator refuses, whatever the release is: git, a URL of another host.

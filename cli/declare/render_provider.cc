@@ -52,19 +52,17 @@ Result<std::string> ReadAdditional(const Context& ctx, kube::Client& client, con
 Result<api::Release> ReadReleaseOf(const Context& ctx, kube::Client& client, const Config& config,
                                    const api::Provider& provider, const Secret& secret, Notes& notes) {
   ReleaseSources sources{config};
-  if (auto token = secret.find("github-token"); token != secret.end()) sources.github_token = token->second;
-  if (auto token = secret.find(kGitLabToken); token != secret.end()) sources.gitlab_token = token->second;
-  RegistrySecret registry;
+  SourceSecret read{fetch::CredentialsIn(secret), ""};
   if (provider.spec.fetch_config && !provider.spec.fetch_config->oci.empty())
-    registry = TRY(OciCredentialsOf(ctx, client, provider));
-  sources.oci = registry.credentials;
+    read = TRY(ForItsSource(ctx, client, provider));
+  sources.credentials = read.credentials;
   kube::ObjectList maps;
   if (provider.spec.fetch_config && provider.spec.fetch_config->selector) {
     maps = TRY(client.List(ctx, kube::Builtin("ConfigMap"), provider.id.ns));
     for (const kube::Object& map : maps.items) sources.maps.push_back(&map);
   }
   auto release = FindRelease(ctx, sources, provider, notes);
-  if (!release.ok()) return WithUnread(release.error(), registry.unread);
+  if (!release.ok()) return WithUnread(release.error(), read.unread);
   return release;
 }
 

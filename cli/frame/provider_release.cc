@@ -85,6 +85,11 @@ Result<fetch::UrlOptions> UrlOptionsOf(const Config& config) {
   return options;
 }
 
+void UseCredentials(const fetch::SourceCredentials& credentials, bool own_url, fetch::UrlOptions& options) {
+  if (!credentials.github_token.empty()) options.github.token = credentials.github_token;
+  if (own_url) options.gitlab.url_token = credentials.gitlab_token;
+}
+
 fetch::OciOptions OciOptionsOf(const Config& config) {
   fetch::OciOptions options;
   options.proxy = ProxyFrom(config.getenv());

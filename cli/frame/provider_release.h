@@ -7,6 +7,7 @@
 #include "cli/frame/config.h"
 #include "cli/frame/provider_name.h"
 #include "cli/frame/world.h"
+#include "fetch/credentials.h"
 #include "fetch/oci/oci.h"
 #include "fetch/repository.h"
 
@@ -47,6 +48,10 @@ Result<bool> HasMirror(const Config& config);
 
 // How any source is reached that a URL names. The token for GitLab goes to hosts that the configuration names (T10).
 Result<fetch::UrlOptions> UrlOptionsOf(const Config& config);
+
+// With those of a provider's Secret in the place of this machine's. `own_url`: the URL is that of the provider's
+// object, to whose host its token for GitLab goes, and to no other (T10).
+void UseCredentials(const fetch::SourceCredentials& credentials, bool own_url, fetch::UrlOptions& options);
 
 // The version in a provider's URL; for "latest" the newest that fits.
 Result<api::Version> DefaultVersion(const Context& ctx, fetch::Repository& repository, std::string_view url,

@@ -53,22 +53,16 @@ Result<std::map<std::string, std::string>> SecretValues(const kube::Object& secr
   return out;
 }
 
-Result<SourceSecret> ForItsSource(const Context& ctx, kube::Client& client, const api::Provider& provider,
-                                  const std::optional<api::ObjectRef>& secret) {
+Result<SourceSecret> ForItsSource(const Context& ctx, kube::Client& client, const api::Provider& provider) {
+  const auto& source = provider.spec.fetch_config;
+  const auto& secret = source && source->secret_ref ? source->secret_ref : provider.spec.config_secret;
   if (!secret || secret->ns != provider.id.ns) return SourceSecret();
   const std::string where = fmt::format("Secret {}/{}", secret->ns, secret->name);
   auto found = client.Get(ctx, kube::Builtin("Secret"), secret->ns, secret->name);
   if (!found.ok() && found.code() == Code::kNotFound) return SourceSecret();
   if (!found.ok() && found.code() == Code::kPermissionDenied) return SourceSecret{{}, where};
   if (!found.ok()) return found.error().With(where);
-  return SourceSecret{TRY(SecretValues(*found)), ""};
-}
-
-Result<RegistrySecret> OciCredentialsOf(const Context& ctx, kube::Client& client, const api::Provider& provider) {
-  const auto& fetch = provider.spec.fetch_config;
-  const auto& ref = fetch && fetch->secret_ref ? fetch->secret_ref : provider.spec.config_secret;
-  SourceSecret secret = TRY(ForItsSource(ctx, client, provider, ref));
-  return RegistrySecret{fetch::OciCredentialsIn(secret.values), secret.unread};
+  return SourceSecret{fetch::CredentialsIn(TRY(SecretValues(*found))), ""};
 }
 
 Error WithUnread(Error error, const std::string& unread) {

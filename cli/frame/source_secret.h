@@ -3,12 +3,11 @@
 
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "api/types.h"
 #include "base/context.h"
-#include "fetch/oci/oci.h"
+#include "fetch/credentials.h"
 #include "fetch/repository.h"
 #include "kube/client/client.h"
 
@@ -19,21 +18,13 @@ Result<std::map<std::string, std::string>> SecretValues(const kube::Object& secr
 
 // A value.
 struct SourceSecret {
-  std::map<std::string, std::string> values;
+  fetch::SourceCredentials credentials;
   std::string unread;  // "Secret a/b", where it mustn't be read
 };
-// What a Secret has for the source that a provider's object names. Nothing of another namespace's (T1): it goes to a
-// host that whoever wrote the object names. Nor where there is none, or it mustn't be read: the source may be public.
-Result<SourceSecret> ForItsSource(const Context& ctx, kube::Client& client, const api::Provider& provider,
-                                  const std::optional<api::ObjectRef>& secret);
-
-// A value.
-struct RegistrySecret {
-  fetch::OciCredentials credentials;
-  std::string unread;  // as above
-};
-// For its registry, as the operator takes them.
-Result<RegistrySecret> OciCredentialsOf(const Context& ctx, kube::Client& client, const api::Provider& provider);
+// What a provider's Secret has for its source, as the operator takes it: that of spec.fetchConfig.secretRef, else that
+// of spec.configSecret. Nothing of another namespace's (T1): it goes to a host that whoever wrote the object names. Nor
+// where there is none, or it mustn't be read: the source may be public.
+Result<SourceSecret> ForItsSource(const Context& ctx, kube::Client& client, const api::Provider& provider);
 
 // The error of a source that was asked without what `unread` may have for it: that may be why. "" for no such Secret.
 Error WithUnread(Error error, const std::string& unread);

@@ -107,13 +107,29 @@ bool IsBuiltIn(const ProviderSource& source) {
   return known != nullptr && known->Url() == source.url;
 }
 
-Result<std::unique_ptr<fetch::Repository>> OpenSource(const Config& config, const ProviderSource& source, Notes& notes,
-                                                      std::string gitlab_token = "") {
+// Whose releases are asked for. A value.
+struct Asker {
+  const Context& ctx;
+  kube::Client& client;
+  const api::Provider* provider;  // null where the cluster has no object of it
+};
+
+// Of its Secret what a source of that URL may ask for (T9, T10), so that a folder is read without it.
+Result<SourceSecret> SecretFor(const Asker& asker, const std::string& url, bool own_url) {
+  const fetch::UrlKind kind = TRY(fetch::KindOfUrl(url));
+  const bool counts = kind == fetch::UrlKind::kGitHub || (own_url && kind == fetch::UrlKind::kGitLab);
+  if (asker.provider == nullptr || !counts) return SourceSecret();
+  return ForItsSource(asker.ctx, asker.client, *asker.provider);
+}
+
+Result<std::unique_ptr<fetch::Repository>> OpenSource(const Asker& asker, const Config& config,
+                                                      const ProviderSource& source, bool own_url, Notes& notes) {
   std::string label = api::ManifestLabel(source.type, source.name);
   fetch::UrlOptions options = TRY(UrlOptionsOf(config));
   options.github.signatures = true;  // of a provider whose releases the operator verifies (T14)
-  options.gitlab.url_token = std::move(gitlab_token);
-  auto plain = TRY(fetch::OpenUrl(source.url, label, options));
+  const SourceSecret secret = TRY(SecretFor(asker, source.url, own_url));
+  UseCredentials(secret.credentials, own_url, options);
+  auto plain = WithUnread(TRY(fetch::OpenUrl(source.url, label, options)), secret.unread);
   return WithOverrides(std::move(plain), TRY(config.OverridesFolder()), label, notes);
 }
 
@@ -168,36 +184,32 @@ Result<ProviderRepository> OpenRepository(const Context& ctx, const Config& conf
       object != nullptr && object->provider.spec.fetch_config ? &*object->provider.spec.fetch_config : nullptr;
   if (fetch != nullptr && !fetch->oci.empty()) {
     fetch::OciOptions options = OciOptionsOf(config);
-    RegistrySecret secret = TRY(OciCredentialsOf(ctx, cluster.client(), object->provider));
-    options.credentials = secret.credentials;
+    SourceSecret secret = TRY(ForItsSource(ctx, cluster.client(), object->provider));
+    options.credentials = secret.credentials.oci;
     auto registry = TRY_WITH(fetch::OpenOci(fetch->oci, provider.type, provider.name, options), "spec.fetchConfig.oci");
     return ProviderRepository{WithUnread(std::move(registry), secret.unread), true};
   }
   if (fetch != nullptr && fetch->git) return Unsupported("git");
+  const Asker asker{ctx, cluster.client(), object != nullptr ? &object->provider : nullptr};
   if (fetch != nullptr && !fetch->url.empty()) {
     ProviderSource source{provider.type, provider.name, fetch->url};
     bool reaches = !TRY(HasOverrides(config, api::ManifestLabel(provider.type, provider.name)));
-    const bool on_gitlab = TRY(fetch::KindOfUrl(fetch->url)) == fetch::UrlKind::kGitLab;
-    SourceSecret secret;  // T10: GitLab's token is that of the provider's Secret, as the operator takes it
-    if (on_gitlab) {
-      secret = TRY(ForItsSource(ctx, cluster.client(), object->provider, object->provider.spec.config_secret));
-    }
-    auto repository = TRY(OpenSource(config, source, notes, secret.values["gitlab-access-token"]));
-    return ProviderRepository{WithUnread(std::move(repository), secret.unread), reaches};
+    auto repository = TRY(OpenSource(asker, config, source, true, notes));
+    return ProviderRepository{std::move(repository), reaches};
   }
   auto source = config.FindProvider(provider.type, provider.name);
   if (fetch != nullptr && fetch->selector) {
     auto selected = TRY(Selected(ctx, cluster, object->provider));
     // GitHub isn't asked where nothing names it: the releases were put into the cluster for some reason.
     if (!source.ok() || !TRY(IsNamedHere(config, *source))) return ProviderRepository{std::move(selected), true};
-    auto named = TRY(OpenSource(config, *source, notes));
+    auto named = TRY(OpenSource(asker, config, *source, false, notes));
     auto both = std::make_unique<Both>(std::move(selected), std::move(named), notes);
     const std::optional<Error>* unreached = &both->unreached();
     return ProviderRepository{std::move(both), false, unreached};
   }
   if (!source.ok()) return source.error();
   bool same = IsBuiltIn(*source) && !TRY(HasOverrides(config, api::ManifestLabel(provider.type, provider.name)));
-  auto repository = TRY(OpenSource(config, *source, notes));
+  auto repository = TRY(OpenSource(asker, config, *source, false, notes));
   return ProviderRepository{std::move(repository), same};
 }
 

@@ -11,6 +11,7 @@
 #include "base/encoding.h"
 #include "base/http/server/server.h"
 #include "cli/upgrade/upgrades_testing.h"
+#include "fetch/github_testing.h"
 #include "fetch/gitlab_testing.h"
 #include "fetch/oci/oci_testing.h"
 
@@ -208,6 +209,72 @@ TEST_F(Upgrades, APrivateProjectIsAskedWithTheTokenOfTheProvidersSecret) {
     EXPECT_GT(seen.size(), before);
   }
   unsetenv("SSL_CERT_FILE");
+}
+
+// A repository on GitHub with v2.0.0 and v2.1.0 of aws. It is a private one.
+class ReleasesOnGitHub : public Upgrades {
+ protected:
+  ReleasesOnGitHub() { github_.MakePrivate(); }
+  void SetUp() override {
+    Configure("");
+    for (const std::string ns : {"capa-system", "other"}) {
+      cluster_.Put("/api/v1/namespaces/" + ns + "/secrets/tokens",
+                   {{"metadata", {{"name", "tokens"}, {"namespace", ns}}},
+                    {"data", {{"github-token", Base64Encode(fetch::kToken)}}}});
+    }
+  }
+  void Configure(const std::string& more) {
+    const fetch::GitHubOptions options = github_.options();
+    cluster_.folder.Put("clusterctl.yaml", "clusterctl-github-url: " + options.download_url +
+                                               "\nclusterctl-github-api-url: " + options.api_url + "\nproviders:\n" +
+                                               Source("cluster-api", "CoreProvider", "cluster-api") + more);
+  }
+  void LeadTo(const std::string& url, const std::string& ns) {
+    cluster_.Change(UpgradeCluster::PathOf(kAws), [&](Json& aws) {
+      aws["spec"].erase("fetchConfig");
+      if (!url.empty()) aws["spec"]["fetchConfig"] = {{"url", url}};
+      aws["spec"]["configSecret"] = {{"name", "tokens"}, {"namespace", ns}};
+    });
+  }
+  static fetch::GitHubRelease OfAws(const std::string& tag) {
+    return {.tag = tag,
+            .assets = {{"metadata.yaml", kSeries},
+                       {"infrastructure-components.yaml",
+                        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: n}\n"}}};
+  }
+
+  const std::string page_ = "https://github.com/o/r/releases";
+  const std::string file_ = page_ + "/latest/infrastructure-components.yaml";
+  fetch::GitHubStandIn github_{{OfAws("v2.1.0"), OfAws("v2.0.0")}};
+};
+
+// Whoever names the repository; that of another namespace doesn't go there.
+TEST_F(ReleasesOnGitHub, APrivateOneIsAskedWithTheTokenOfTheProvidersSecret) {  // L12, L13, T1
+  for (bool own_url : {true, false}) {
+    for (const std::string ns : {"other", "capa-system"}) {
+      SCOPED_TRACE(ns + (own_url ? " by its object" : " by the configuration"));
+      if (!own_url) Configure("- {name: aws, type: InfrastructureProvider, url: '" + file_ + "'}\n");
+      LeadTo(own_url ? file_ : "", ns);
+      const size_t before = github_.seen().size();
+      Outcome got = Run({"upgrade", "plan"});
+      const bool own = ns == "capa-system";
+      EXPECT_EQ(got.out.find(kNewer) != std::string::npos, own) << got.out << got.err;
+      const auto seen = github_.seen();
+      for (size_t i = before; i < seen.size(); ++i)
+        EXPECT_EQ(seen[i].authorization.find(fetch::kToken) != std::string::npos, own && seen[i].host == "api");
+      EXPECT_GT(seen.size(), before);
+    }
+  }
+  Outcome apply = Run({"upgrade", "apply", "-i", "aws:v2.1.0"});
+  EXPECT_EQ(apply.code, 0) << apply.err;
+  EXPECT_EQ(VersionOf(kAws), "v2.1.0");
+}
+
+TEST_F(ReleasesOnGitHub, OneThatRefusesSaysWhichSecretWasNotRead) {  // L12
+  LeadTo(file_, "capa-system");
+  cluster_.forbidden = "/secrets/";
+  EXPECT_THAT(Run({"upgrade", "plan"}).err,
+              HasSubstr("; you may not read Secret capa-system/tokens, which may have credentials for it"));
 }
 
 // aws v2.0.0 and v2.1.0, for an object that leads to its registry and has a Secret of that namespace.

@@ -36,17 +36,6 @@ OciOptions Trimmed(OciOptions options) {
 
 }  // namespace
 
-OciCredentials OciCredentialsIn(const std::map<std::string, std::string>& secret) {
-  auto of = [&](const char* key) {
-    auto value = secret.find(key);
-    return value == secret.end() ? std::string() : value->second;
-  };
-  return {.username = of("OCI_USERNAME"),
-          .password = of("OCI_PASSWORD"),
-          .access_token = of("OCI_ACCESS_TOKEN"),
-          .refresh_token = of("OCI_REFRESH_TOKEN")};
-}
-
 OciRegistry::OciRegistry(const api::OciReference& reference, OciOptions options)
     : host_(HostOf(reference)),
       repository_(reference.repository),

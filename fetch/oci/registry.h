@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <string>
 #include <string_view>
 
@@ -10,22 +9,11 @@
 #include "base/context.h"
 #include "base/http/client.h"
 #include "base/mutex.h"
+#include "fetch/credentials.h"
 #include "fetch/oci/challenge.h"
 #include "fetch/repository.h"
 
 namespace capi::fetch {
-
-// As the peer names them: OCI_USERNAME, OCI_PASSWORD, OCI_ACCESS_TOKEN, OCI_REFRESH_TOKEN. Never logged. A value.
-struct OciCredentials {
-  std::string username, password;
-  std::string access_token;   // a registry's own, sent as it is
-  std::string refresh_token;  // for which the token server gives an access token
-
-  bool empty() const { return username.empty() && password.empty() && access_token.empty() && refresh_token.empty(); }
-};
-
-// Those in a Secret, under these names.
-OciCredentials OciCredentialsIn(const std::map<std::string, std::string>& secret);
 
 // `inward_hosts` counts for token servers, too.
 struct OciOptions : HttpOptions {

@@ -78,7 +78,7 @@ class Installer {
                                                      std::unique_ptr<fetch::Repository> repository);
   std::optional<Hold> OpenSource(const Context& ctx, const Observation& o, Installation& m);
   std::optional<Hold> FetchAgain(const Context& ctx, const Observation& o, Installation& m, const Error& why);
-  Result<SourceCredentials> CredentialsOf(const Context& ctx, const Observation& o);
+  Result<fetch::SourceCredentials> CredentialsOf(const Context& ctx, const Observation& o);
   std::optional<Hold> Resolve(const Context& ctx, Observation& o, Installation& m);
   std::optional<Hold> PickVersion(const Context& ctx, Observation& o, fetch::Repository& repository,
                                   std::optional<MonoTime> until = std::nullopt);

@@ -88,10 +88,10 @@ Context UntilEndOfFetch(const Context& ctx, const std::optional<MonoTime>& end) 
 }  // namespace
 
 // Of the Secret that is named for the source, else of that with the variables.
-Result<SourceCredentials> Installer::CredentialsOf(const Context& ctx, const Observation& o) {
+Result<fetch::SourceCredentials> Installer::CredentialsOf(const Context& ctx, const Observation& o) {
   const auto& named = o.source_secret ? o.source_secret : o.config_secret;
-  if (!named || !named->exists) return SourceCredentials();
-  return CredentialsIn(TRY(ReadSecret(ctx.InOwnName(), needs_.client, named->ref)));
+  if (!named || !named->exists) return fetch::SourceCredentials();
+  return fetch::CredentialsIn(TRY(ReadSecret(ctx.InOwnName(), needs_.client, named->ref)));
 }
 
 // T14: once for each pass.

@@ -61,16 +61,6 @@ Result<std::string> CanonicalSource(std::string_view text) {
   return (below ? std::string(kBelow) : "") + ToLower(host);
 }
 
-SourceCredentials CredentialsIn(const std::map<std::string, std::string>& secret) {
-  auto token = [&](const char* key) {
-    auto found = secret.find(key);
-    return found == secret.end() ? std::string() : found->second;
-  };
-  return {.github_token = token("github-token"),
-          .gitlab_token = token("gitlab-access-token"),
-          .oci = fetch::OciCredentialsIn(secret)};
-}
-
 Sources::Sources(const Settings& settings, SourceOptions options) : settings_(settings), options_(std::move(options)) {
   // One look at a provider tells the next (T6).
   options_.github.digests = options_.gitlab.digests = std::make_shared<fetch::NamedDigests>();
@@ -91,7 +81,7 @@ Status Sources::CheckAllowed(std::string_view url, const std::vector<std::string
 }
 
 Result<std::unique_ptr<fetch::Repository>> Sources::Open(const api::Provider& provider,
-                                                         const SourceCredentials& credentials) const {
+                                                         const fetch::SourceCredentials& credentials) const {
   const api::ProviderId& id = provider.id;
   const auto& fetch = provider.spec.fetch_config;
   if (fetch && !fetch->oci.empty()) {

@@ -1,13 +1,13 @@
 // The network sources of releases, by a provider's spec (behaviour.md I2).
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/mutex.h"
+#include "fetch/credentials.h"
 #include "fetch/oci/oci.h"
 #include "fetch/repository.h"
 #include "operator/decide/observation.h"
@@ -27,14 +27,6 @@ struct SourceOptions {
 // "example.com", "*.example.com" for all below it, or with a port; in lower case. kInvalidArgument for what is none.
 Result<std::string> CanonicalSource(std::string_view text);
 
-// What a provider's Secrets have for its source; "" where nothing. A value.
-struct SourceCredentials {
-  std::string github_token;  // "" for the operator's own
-  std::string gitlab_token;  // the same; it goes to the host of fetchConfig.url alone (T10)
-  fetch::OciCredentials oci;
-};
-SourceCredentials CredentialsIn(const std::map<std::string, std::string>& secret);
-
 // Thread-safe.
 class Sources {
  public:
@@ -42,7 +34,7 @@ class Sources {
 
   // The repository of a provider without a selector.
   Result<std::unique_ptr<fetch::Repository>> Open(const api::Provider& provider,
-                                                  const SourceCredentials& credentials) const;
+                                                  const fetch::SourceCredentials& credentials) const;
 
   size_t at_once() const { return options_.at_once; }
 

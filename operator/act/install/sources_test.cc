@@ -56,7 +56,7 @@ TEST(Sources, TheOperatorsTokenGoesToHostsOfItsConfigurationAlone) {
   settings.file.providers = {{api::ProviderType::kInfrastructure, "configured", named.url()}};
   std::string own = "own";
   auto sent = [&](const fetch::GitLabStandIn& gitlab, const std::string& name, const std::string& url,
-                  const SourceCredentials& credentials) {
+                  const fetch::SourceCredentials& credentials) {
     SourceOptions options;
     options.gitlab = gitlab.options();
     options.gitlab.token = own;
@@ -71,8 +71,8 @@ TEST(Sources, TheOperatorsTokenGoesToHostsOfItsConfigurationAlone) {
     EXPECT_TRUE((*repository)->Versions({}).ok());
     return gitlab.seen().size() > before ? gitlab.seen().back().authorization : "nothing came";
   };
-  const SourceCredentials secret =
-      CredentialsIn({{"github-token", "g"}, {"gitlab-access-token", "secret"}, {"A", "b"}});
+  const fetch::SourceCredentials secret =
+      fetch::CredentialsIn({{"github-token", "g"}, {"gitlab-access-token", "secret"}, {"A", "b"}});
   EXPECT_EQ(secret.github_token, "g");
   EXPECT_EQ(sent(named, "configured", "", {}), "Bearer own");
   EXPECT_EQ(sent(named, "mine", named.url(), {}), "Bearer own");
@@ -198,15 +198,15 @@ TEST(Sources, TheConfigurationFileNamesAnyHost_T2) {
 
 // T9: by the peer's names, and no others.
 TEST(Sources, CredentialsAreThoseOfTheSecret) {
-  SourceCredentials all = CredentialsIn({{"github-token", "g"},
-                                         {"OCI_USERNAME", "u"},
-                                         {"OCI_PASSWORD", "p"},
-                                         {"OCI_ACCESS_TOKEN", "a"},
-                                         {"OCI_REFRESH_TOKEN", "r"},
-                                         {"oci_username", "x"}});
+  fetch::SourceCredentials all = fetch::CredentialsIn({{"github-token", "g"},
+                                                       {"OCI_USERNAME", "u"},
+                                                       {"OCI_PASSWORD", "p"},
+                                                       {"OCI_ACCESS_TOKEN", "a"},
+                                                       {"OCI_REFRESH_TOKEN", "r"},
+                                                       {"oci_username", "x"}});
   EXPECT_EQ(all.github_token + all.oci.username + all.oci.password + all.oci.access_token + all.oci.refresh_token,
             "gupar");
-  SourceCredentials none = CredentialsIn({{"A", "b"}});
+  fetch::SourceCredentials none = fetch::CredentialsIn({{"A", "b"}});
   EXPECT_TRUE(none.oci.empty());
   EXPECT_EQ(none.github_token, "");
 }
