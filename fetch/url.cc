@@ -6,6 +6,7 @@
 #include <cctype>
 #include <vector>
 
+#include "api/release.h"
 #include "api/version.h"
 #include "base/strings.h"
 
@@ -103,6 +104,23 @@ Result<GitHubUrl> ParseGitHubUrl(std::string_view url) {
   GitHubUrl out{path[0], path[1], path[3], ".", path.back()};
   if (path.size() > 5) out.root = Join(std::span(path).subspan(4, path.size() - 5), "/");
   return out;
+}
+
+std::string ComponentsFileOf(api::ProviderType type, std::string_view name) {
+  const api::KnownProvider* known = api::FindKnownProvider(type, name);
+  return std::string(known != nullptr ? known->file : api::KindOf(type).components_file);
+}
+
+std::string WithFile(std::string url, api::ProviderType type, std::string_view name) {
+  constexpr std::string_view kGitHub = "https://github.com/", kPage = "/releases";
+  const std::string_view page = std::string_view(url).substr(0, url.size() - (url.ends_with('/') ? 1 : 0));
+  if (!page.starts_with(kGitHub) || !page.ends_with(kPage)) return url;
+  return fmt::format("{}/latest/{}", page, ComponentsFileOf(type, name));
+}
+
+std::string FileIn(std::string_view url) {
+  url = url.substr(0, url.find_first_of("?#"));
+  return std::string(url.substr(url.rfind('/') + 1));
 }
 
 Result<GitLabUrl> ParseGitLabUrl(std::string_view url) {

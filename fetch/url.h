@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "api/kinds.h"
 #include "base/result.h"
 
 namespace capi::fetch {
@@ -24,6 +25,16 @@ struct GitHubUrl {
   std::string file;
 };
 Result<GitHubUrl> ParseGitHubUrl(std::string_view url);
+
+// Name of the components file of a provider's releases, where no URL says another one.
+std::string ComponentsFileOf(api::ProviderType type, std::string_view name);
+
+// What fetchConfig.url names, with its file: a repository may be named by its page of releases alone,
+// "https://github.com/{owner}/{repository}/releases" (behaviour.md I2); which release of it is said elsewhere.
+std::string WithFile(std::string url, api::ProviderType type, std::string_view name);
+
+// The file that such a URL, or a path, names; "" for none.
+std::string FileIn(std::string_view url);
 
 // "https://{host}/api/v4/projects/{project}/packages/generic/{package}/{version}/{file}", of any host. A value.
 struct GitLabUrl {

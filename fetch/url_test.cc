@@ -127,6 +127,22 @@ TEST(ParseGitLabUrl, RefusesWhatGitLabHasNot) {
   EXPECT_EQ(right->host, "gitlab.example.org:8443");
 }
 
+TEST(WithFile, GivesAPageOfReleasesTheProvidersFile) {  // I2
+  const std::pair<std::string, std::string> cases[] = {
+      {"https://github.com/o/r/releases", "https://github.com/o/r/releases/latest/infrastructure-components.yaml"},
+      {"https://github.com/o/r/releases/", "https://github.com/o/r/releases/latest/infrastructure-components.yaml"},
+      {"https://github.com/o/r/releases/v1.0.0/own.yaml", "https://github.com/o/r/releases/v1.0.0/own.yaml"},
+      {"https://code.test/releases", "https://code.test/releases"},
+      {"/mnt/releases", "/mnt/releases"},
+      {"", ""},
+  };
+  for (const auto& [url, want] : cases)
+    EXPECT_EQ(WithFile(url, api::ProviderType::kInfrastructure, "myazure"), want) << url;
+  EXPECT_EQ(FileIn("https://github.com/o/r/releases/v1.0.0/own.yaml?x=/a"), "own.yaml");
+  EXPECT_EQ(FileIn("/mnt/aws/latest/c.yaml"), "c.yaml");
+  EXPECT_EQ(FileIn(""), "");
+}
+
 TEST(KindOfUrl, TellsBySchemeAndHost) {
   struct Case {
     std::string_view url;

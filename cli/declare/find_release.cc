@@ -29,21 +29,14 @@ Error NotThere(const Context& ctx, fetch::Repository& repository, std::string_vi
   return WithVersions(ctx, repository, std::move(error));
 }
 
-// A repository may be named by its page of releases alone, as the operator takes it.
-std::string WithFile(std::string url, const api::ProviderId& id) {
-  if (url.ends_with('/')) url.pop_back();
-  if (!url.ends_with("/releases")) return url;
-  const api::KnownProvider* known = api::FindKnownProvider(id.type, id.name);
-  return fmt::format("{}/latest/{}", url, known != nullptr ? known->file : api::KindOf(id.type).components_file);
-}
-
 Result<api::Release> Fetched(const Context& ctx, const ReleaseSources& sources, const api::Provider& provider,
                              Notes& notes) {
   const api::ProviderId& id = provider.id;
   const auto& fetch = provider.spec.fetch_config;
   const std::string label = api::ManifestLabel(id.type, id.name);
   const bool own_url = fetch && !fetch->url.empty();
-  std::string url = own_url ? WithFile(fetch->url, id) : TRY(sources.config.FindProvider(id.type, id.name)).url;
+  std::string url =
+      own_url ? fetch::WithFile(fetch->url, id.type, id.name) : TRY(sources.config.FindProvider(id.type, id.name)).url;
   if (sources.offline && TRY(fetch::KindOfUrl(url)) != fetch::UrlKind::kFolder)
     return Error{Code::kFailedPrecondition, fmt::format("{} isn't on this machine (--offline)", url), {}};
   fetch::UrlOptions options = TRY(UrlOptionsOf(sources.config));

@@ -192,7 +192,8 @@ Result<ProviderRepository> OpenRepository(const Context& ctx, const Config& conf
   if (fetch != nullptr && fetch->git) return Unsupported("git");
   const Asker asker{ctx, cluster.client(), object != nullptr ? &object->provider : nullptr};
   if (fetch != nullptr && !fetch->url.empty()) {
-    ProviderSource source{provider.type, provider.name, fetch->url};
+    const ProviderSource source{provider.type, provider.name,
+                                fetch::WithFile(fetch->url, provider.type, provider.name)};
     bool reaches = !TRY(HasOverrides(config, api::ManifestLabel(provider.type, provider.name)));
     auto repository = TRY(OpenSource(asker, config, source, true, notes));
     return ProviderRepository{std::move(repository), reaches};

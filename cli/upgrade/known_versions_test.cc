@@ -26,6 +26,7 @@ const std::string kSeries =
     "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n"
     "- {major: 2, minor: 0, contract: v1beta1}\n- {major: 2, minor: 1, contract: v1beta1}\n";
 const std::string kMap = "/api/v1/namespaces/capa-system/configmaps/infrastructure-aws-v2.0.0";
+const std::string kNewMap = "/api/v1/namespaces/capa-system/configmaps/infrastructure-aws-v2.1.0";
 const std::string kAlone = "Warning: the versions of ConfigMaps of namespace capa-system with ";
 
 // aws, which is built in, as init leaves it where it took it from elsewhere than the operator would: v2.0.0 is in the
@@ -275,6 +276,20 @@ TEST_F(ReleasesOnGitHub, OneThatRefusesSaysWhichSecretWasNotRead) {  // L12
   cluster_.forbidden = "/secrets/";
   EXPECT_THAT(Run({"upgrade", "plan"}).err,
               HasSubstr("; you may not read Secret capa-system/tokens, which may have credentials for it"));
+}
+
+// The proposal's way to name a repository, as the operator and `diff` take it.
+TEST_F(ReleasesOnGitHub, ARepositoryMayBeNamedByItsPageOfReleases) {  // I2, L12, L13
+  LeadTo(page_, "capa-system");
+  Outcome plan = Run({"upgrade", "plan"});
+  EXPECT_THAT(plan.out, HasSubstr(kNewer)) << plan.err;
+  cluster_.folder.Put("o/infrastructure-aws/v2.1.0/infrastructure-components.yaml",
+                      "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine, namespace: n}\n");
+  Configure("overridesFolder: " + cluster_.folder / "o" + "\n");
+  Outcome apply = Run({"upgrade", "apply", "-i", "aws:v2.1.0"});
+  EXPECT_EQ(apply.code, 0) << apply.err;
+  EXPECT_EQ(VersionOf(kAws), "v2.1.0");
+  EXPECT_THAT(ToJsonText(cluster_.Get(kNewMap)), HasSubstr("name: mine")) << "the operator doesn't see that folder";
 }
 
 // aws v2.0.0 and v2.1.0, for an object that leads to its registry and has a Secret of that namespace.

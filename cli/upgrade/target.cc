@@ -13,6 +13,7 @@
 #include "cli/frame/source_secret.h"
 #include "cli/upgrade/known_versions.h"
 #include "cli/upgrade/progress.h"
+#include "fetch/url.h"
 #include "kube/meta/kind.h"
 #include "kube/meta/label_selector.h"
 #include "releases/release_store.h"
@@ -67,16 +68,17 @@ Result<std::string> ReadManifests(const Context& ctx, ManagementCluster& cluster
   return GetString(map.json(), {"data", "manifests"});
 }
 
-// As the URL names it that this machine knows for the provider; without one as such files are called.
+// As the URL names it that its object has, or this machine knows for the provider.
 std::string ComponentsFileOf(const Config& config, const api::Provider& provider) {
+  const api::ProviderId& id = provider.id;
   const auto& fetch = provider.spec.fetch_config;
-  std::string url = fetch ? fetch->url : "";
+  std::string url = fetch ? fetch::WithFile(fetch->url, id.type, id.name) : "";
   if (url.empty()) {
-    auto source = config.FindProvider(provider.id.type, provider.id.name);
+    auto source = config.FindProvider(id.type, id.name);
     if (source.ok()) url = source->url;
   }
-  std::string file = url.substr(url.rfind('/') + 1);
-  return file.empty() ? std::string(api::KindOf(provider.id.type).components_file) : file;
+  std::string file = fetch::FileIn(url);
+  return file.empty() ? fetch::ComponentsFileOf(id.type, id.name) : file;
 }
 
 bool IsOfRegistry(const api::Provider& provider) {

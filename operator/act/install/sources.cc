@@ -15,19 +15,6 @@
 namespace capi::ops {
 namespace {
 
-std::string ComponentsFile(const api::ProviderId& id) {
-  const api::KnownProvider* known = api::FindKnownProvider(id.type, id.name);
-  return std::string(known != nullptr ? known->file : api::KindOf(id.type).components_file);
-}
-
-// The proposal names a repository by its page of releases alone; which file of which release is said elsewhere.
-std::string WithFile(std::string url, const api::ProviderId& id) {
-  constexpr std::string_view kGitHub = "https://github.com/", kPage = "/releases";
-  if (url.ends_with('/')) url.pop_back();
-  if (!url.starts_with(kGitHub) || !url.ends_with(kPage)) return url;
-  return fmt::format("{}/latest/{}", url, ComponentsFile(id));
-}
-
 constexpr std::string_view kBelow = "*.";
 
 // Of a pattern without a port, the scheme's own is meant.
@@ -92,10 +79,12 @@ Result<std::unique_ptr<fetch::Repository>> Sources::Open(const api::Provider& pr
     return TRY_WITH(fetch::OpenOci(fetch->oci, id.type, id.name, oci), "spec.fetchConfig.oci");
   }
   if (!options_.folder.empty() && !(fetch && !fetch->url.empty())) {
-    return fetch::OpenFolder(options_.folder, api::ManifestLabel(id.type, id.name), ComponentsFile(id));
+    return fetch::OpenFolder(options_.folder, api::ManifestLabel(id.type, id.name),
+                             fetch::ComponentsFileOf(id.type, id.name));
   }
   const bool own_url = fetch && !fetch->url.empty();
-  std::optional<std::string> url = own_url ? WithFile(fetch->url, id) : settings_.UrlOf(id.type, id.name);
+  std::optional<std::string> url =
+      own_url ? fetch::WithFile(fetch->url, id.type, id.name) : settings_.UrlOf(id.type, id.name);
   if (!url) return Error{Code::kNotFound, fmt::format("no URL is known for {}", id.ToString()), {}};
   const std::string where = own_url ? "spec.fetchConfig.url" : "the operator's configuration file";
   if (TRY_WITH(fetch::KindOfUrl(*url), where) == fetch::UrlKind::kGitLab) {
