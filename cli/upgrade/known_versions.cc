@@ -155,7 +155,7 @@ void TellOdd(const UpgradeCandidate& candidate, Notes& notes) {
                          InstanceName(candidate.provider), JoinNames(odd, 5)));
 }
 
-// Whether the folder of overrides has something for this provider: the operator doesn't see that.
+// Whether the folder of overrides has something for this provider, of whatever version.
 Result<bool> HasOverrides(const Config& config, const std::string& label) {
   std::string folder = TRY(config.OverridesFolder());
   if (folder.empty()) return false;
@@ -194,9 +194,8 @@ Result<ProviderRepository> OpenRepository(const Context& ctx, const Config& conf
   if (fetch != nullptr && !fetch->url.empty()) {
     const ProviderSource source{provider.type, provider.name,
                                 fetch::WithFile(fetch->url, provider.type, provider.name)};
-    bool reaches = !TRY(HasOverrides(config, api::ManifestLabel(provider.type, provider.name)));
     auto repository = TRY(OpenSource(asker, config, source, true, notes));
-    return ProviderRepository{std::move(repository), reaches};
+    return ProviderRepository{std::move(repository), true};
   }
   auto source = config.FindProvider(provider.type, provider.name);
   if (fetch != nullptr && fetch->selector) {
@@ -209,9 +208,8 @@ Result<ProviderRepository> OpenRepository(const Context& ctx, const Config& conf
     return ProviderRepository{std::move(both), false, unreached};
   }
   if (!source.ok()) return source.error();
-  bool same = IsBuiltIn(*source) && !TRY(HasOverrides(config, api::ManifestLabel(provider.type, provider.name)));
   auto repository = TRY(OpenSource(asker, config, *source, false, notes));
-  return ProviderRepository{std::move(repository), same};
+  return ProviderRepository{std::move(repository), IsBuiltIn(*source)};
 }
 
 // The metadata of the highest version. Those that have none yet go: a tag is there before its release is.

@@ -19,7 +19,7 @@ const ProviderObject* ObjectOf(std::span<const ProviderObject> objects, const In
 // Where releases of a provider come from. `object` may be null. A value.
 struct ProviderRepository {
   std::unique_ptr<fetch::Repository> repository;
-  bool operator_reaches_it = false;  // it gets the same release by itself: nothing has to be put into the cluster
+  bool operator_reaches_it = false;  // it gets the same release by itself, but for overrides, which it doesn't see
   // Of two sources: why the second wasn't reached, once the versions were asked for. The repository's.
   const std::optional<Error>* unreached = nullptr;
 };

@@ -292,6 +292,18 @@ TEST_F(ReleasesOnGitHub, ARepositoryMayBeNamedByItsPageOfReleases) {  // I2, L12
   EXPECT_THAT(ToJsonText(cluster_.Get(kNewMap)), HasSubstr("name: mine")) << "the operator doesn't see that folder";
 }
 
+// The operator reaches such a release by itself: `generate cluster` alone reads what lies there.
+TEST_F(ReleasesOnGitHub, ATemplateOfOnesOwnPutsNoReleaseIntoTheCluster) {  // L13
+  LeadTo(file_, "capa-system");
+  cluster_.folder.Put("o/infrastructure-aws/v2.1.0/cluster-template.yaml", "a: b\n");
+  cluster_.folder.Put("o/infrastructure-aws/v1.0.0/infrastructure-components.yaml", "a: b\n");
+  Configure("overridesFolder: " + cluster_.folder / "o" + "\n");
+  Outcome got = Run({"upgrade", "apply", "-i", "aws:v2.1.0"});
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_EQ(VersionOf(kAws), "v2.1.0");
+  EXPECT_TRUE(cluster_.Get(kNewMap).is_null()) << "what lies there isn't of that release";
+}
+
 // aws v2.0.0 and v2.1.0, for an object that leads to its registry and has a Secret of that namespace.
 class ReleasesInARegistry : public Upgrades {
  protected:

@@ -128,7 +128,7 @@ Result<Fetched> Fetch(const Context& ctx, const Config& config, ManagementCluste
   InstalledProvider installed{id.type, id.name, id.ns, ""};
   auto from = TRY(OpenRepository(ctx, config, cluster, installed, &object, notes));
   auto release = TRY_WITH(fetch::GetRelease(ctx, *from.repository, version, verified), Describe(id));
-  if (!stored) return Fetched{std::move(release), !from.operator_reaches_it};
+  if (!stored) return Fetched{std::move(release), overridden || !from.operator_reaches_it};
   bool same = stored->release.components == release.components && stored->release.metadata == release.metadata;
   if (!same && stored->kept) {
     return Refused(fmt::format("{}: ConfigMap {}/{} holds another {} than the folder of overrides: remove one of them",
