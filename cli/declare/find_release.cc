@@ -23,10 +23,11 @@ Result<api::Release> Selected(const ReleaseSources& sources, const Json& selecto
 
 // GitLab doesn't tell a private project from none: without its list nobody knows whether the version is there.
 Error NotThere(const Context& ctx, fetch::Repository& repository, std::string_view url, Error error) {
+  if (error.code != Code::kNotFound) return error;
+  const auto versions = repository.Versions(ctx);
   auto kind = fetch::KindOfUrl(url);
-  const bool hides = kind.ok() && *kind == fetch::UrlKind::kGitLab && error.code == Code::kNotFound;
-  if (hides && !repository.Versions(ctx).ok()) error.code = Code::kUnauthenticated;
-  return WithVersions(ctx, repository, std::move(error));
+  if (!versions.ok() && kind.ok() && *kind == fetch::UrlKind::kGitLab) error.code = Code::kUnauthenticated;
+  return WithVersions(versions, std::move(error));
 }
 
 Result<api::Release> Fetched(const Context& ctx, const ReleaseSources& sources, const api::Provider& provider,

@@ -294,13 +294,27 @@ TEST_F(LintTest, APrivateProjectIsNoMissingVersion) {
   setenv("SSL_CERT_FILE", gitlab.ca_file().c_str(), 1);
   const std::string url = "url: '" + gitlab.url() + "'";
   EXPECT_EQ(Text(Own("v1.0.0", url)).out, "");
+  // Of what `gitlab` has seen, all that came more than once.
+  auto twice = [&](size_t from) {
+    std::map<std::string, int> times;
+    const auto seen = gitlab.seen();
+    for (size_t i = from; i < seen.size(); ++i) ++times[seen[i].target];
+    std::erase_if(times, [](const auto& one) { return one.second == 1; });
+    return times;
+  };
+  size_t before = gitlab.seen().size();
   Outcome absent = Text(Own("v9.9.9", url));
+  EXPECT_THAT(twice(before), testing::IsEmpty());
   EXPECT_EQ(absent.code, 1);
   EXPECT_THAT(absent.out, HasSubstr("(versions there: v1.0.0) [version-not-found]\n"));
   gitlab.MakePrivate("glpat-secret");
   for (const char* version : {"v1.0.0", "v9.9.9", "''"}) {
+    before = gitlab.seen().size();
     Outcome hidden = Text(Own(version, url));
     EXPECT_EQ(hidden.code, 0) << version;
+    if (std::string(version) != "''") {
+      EXPECT_THAT(twice(before), testing::IsEmpty()) << version;
+    }
     EXPECT_THAT(hidden.out, AllOf(HasSubstr(": warning: "), HasSubstr("(a private project needs a token: "),
                                   HasSubstr(" [not-checked]\n"), Not(HasSubstr("version-not-found"))));
   }

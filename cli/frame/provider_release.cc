@@ -108,8 +108,11 @@ Result<api::Version> ParseVersion(const std::string& text) {
 
 Error WithVersions(const Context& ctx, fetch::Repository& repository, Error error) {
   if (error.code != Code::kNotFound) return error;
-  auto versions = repository.Versions(ctx);
-  if (!versions.ok() || versions->empty()) return error;
+  return WithVersions(repository.Versions(ctx), std::move(error));
+}
+
+Error WithVersions(const Result<std::vector<api::Version>>& versions, Error error) {
+  if (error.code != Code::kNotFound || !versions.ok() || versions->empty()) return error;
   std::vector<std::string> names;
   for (auto version = versions->rbegin(); version != versions->rend(); ++version) names.push_back(version->ToString());
   error.message += fmt::format(" (versions there: {})", JoinNames(names, 10));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "api/release.h"
 #include "cli/frame/config.h"
@@ -59,5 +60,7 @@ Result<api::Version> DefaultVersion(const Context& ctx, fetch::Repository& repos
 
 // A version that isn't there: which ones are is the next question.
 Error WithVersions(const Context& ctx, fetch::Repository& repository, Error error);
+// The same with those that it was asked for already.
+Error WithVersions(const Result<std::vector<api::Version>>& versions, Error error);
 
 }  // namespace capi::cli
