@@ -110,9 +110,8 @@ Result<std::optional<CertManagerUpgrade>> FindCertManager(const Context& ctx, co
   out.installed = TRY_WITH(lifecycle::ListBuiltIn(ctx, client, CertManagerSelector()), what);
   if (std::none_of(out.installed.begin(), out.installed.end(), kube::IsDeployment)) {
     if (!TRY_WITH(HasNoDeployment(ctx, client), what)) return std::optional<CertManagerUpgrade>();  // somebody else's
-    return Error{Code::kNotFound,
-                 "cert-manager, which clusterctl installed, has no Deployment: clusterctl init installs it again",
-                 {}};
+    out.gone = "cert-manager, which clusterctl installed, has no Deployment: clusterctl init installs it again";
+    return std::optional(std::move(out));
   }
   const std::string why = TakenOverBy(out.installed, out.settings.version);
   if (why.empty()) return std::optional(std::move(out));

@@ -15,11 +15,12 @@ struct CertManagerUpgrade {
   CertManagerDecision decision;
   std::vector<kube::Object> installed;  // what is in the cluster with clusterctl's label
   std::vector<kube::Object> objects;    // what the configuration names
+  // Nothing of it runs: what a person is told of that. There is nothing to decide then. Else "".
+  std::string gone;
 };
 
 // What is in the cluster, without a decision. nullopt where clusterctl installed none, the configuration says that
-// others do, or, with a warning, somebody else has taken it over or runs a newer one. kNotFound where nothing of it
-// runs. Writes nothing.
+// others do, or, with a warning, somebody else has taken it over or runs a newer one. Writes nothing.
 Result<std::optional<CertManagerUpgrade>> FindCertManager(const Context& ctx, const Config& config,
                                                           kube::Client& client, Notes& notes);
 

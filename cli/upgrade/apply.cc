@@ -223,21 +223,21 @@ Result<WantedCertManager> LookAtCertManager(const Context& ctx, const Config& co
   const char* hint =
       "cert-manager can't be upgraded (where it isn't to be, set cert-manager.externallyProvisioned: true in the "
       "configuration)";
-  auto stays = [&](const Error& error) {
-    notes.Warn("cert-manager stays as it is: " + error.message);
+  auto stays = [&](const std::string& why) {
+    notes.Warn("cert-manager stays as it is: " + why);
     return WantedCertManager{{}, true};
   };
   auto found = FindCertManager(ctx, config, client, notes);
-  if (!found.ok() && (found.code() == Code::kNotFound || found.code() == Code::kPermissionDenied))
-    return stays(found.error());
+  if (!found.ok() && found.code() == Code::kPermissionDenied) return stays(found.error().message);
   if (!found.ok()) return found.error().With(hint);
   if (!*found) return WantedCertManager{};
+  if (!(*found)->gone.empty()) return stays((*found)->gone);
   TRY_WITH(DecideUpgrade(ctx, config, **found, notes), hint);
   if (!(*found)->decision.upgrade) return WantedCertManager{};
   Status taken = CheckUpgrade(ctx, client, **found);
   if (taken.ok()) return WantedCertManager{*std::move(found)};
   // What isn't there by now is what the new one needs: a kind, or a namespace.
-  return taken.code() == Code::kPermissionDenied ? Result<WantedCertManager>(stays(taken.error()))
+  return taken.code() == Code::kPermissionDenied ? Result<WantedCertManager>(stays(taken.error().message))
                                                  : taken.error().With(hint);
 }
 

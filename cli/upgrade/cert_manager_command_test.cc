@@ -59,6 +59,17 @@ TEST_F(CertManagerUpgrades, OneWithoutDeploymentsIsToldAndTheProvidersAreUpgrade
   EXPECT_EQ(VersionOf(kCore), "v1.12.0");
 }
 
+// A proxy's answer, say: nobody knows by it what runs.
+TEST_F(CertManagerUpgrades, AListThatIsNotThereIsNoOneWithoutDeployments) {  // L13
+  cluster_.Remove(kDeployment);
+  cluster_.absent = "/apis/apps/v1/deployments";
+  Outcome got = Apply();
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("Error: cert-manager can't be upgraded "));
+  EXPECT_EQ(VersionOf(kCore), "v1.11.0");
+  EXPECT_THAT(cluster_.writes(), testing::IsEmpty());
+}
+
 // What the new one needs isn't there: that is no cert-manager that stays as it is.
 TEST_F(CertManagerUpgrades, AKindThatIsNotServedEndsTheCommandBeforeItWrites) {  // L13
   Has(std::string(kNewer) +

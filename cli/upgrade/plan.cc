@@ -119,7 +119,10 @@ std::optional<CertManagerUpgrade> PlanCertManager(const Context& ctx, const Conf
                                                   Notes& notes) {
   auto found = FindCertManager(ctx, config, client, notes);
   Status told = found.ok() ? Ok() : Status(found.error());
-  if (found.ok() && *found) told = DecideUpgrade(ctx, config, **found, notes);
+  if (found.ok() && *found) {
+    const std::string& gone = (*found)->gone;
+    told = gone.empty() ? DecideUpgrade(ctx, config, **found, notes) : Error{Code::kNotFound, gone, {}};
+  }
   if (told.ok()) return *std::move(found);
   notes.Warn("whether cert-manager is up to date can't be told: " + told.error().message);
   return std::nullopt;
