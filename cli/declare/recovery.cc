@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "api/version.h"
 #include "kube/apply/read_live.h"
 
 namespace capi::cli {
@@ -25,6 +26,19 @@ Result<LiveVariables> RecoverLive(const Context& ctx, kube::Client& client, cons
   auto live = TRY(kube::ReadLive(ctx, client, marked.objects));
   auto nothing = [](const std::string&) { return std::optional<std::string>(); };
   return LiveVariables{templating::RecoverVariables(marked, live, nothing), std::move(marked.defaults)};
+}
+
+std::set<LiveRelease> LiveReleases(const api::ProviderStatus& status) {
+  std::set<LiveRelease> out;
+  const std::string& installed = status.installed_version;
+  bool noted = installed.empty();
+  for (const api::HistoryEntry& entry : status.history) {
+    out.insert({entry.version, entry.digest});
+    noted = noted || api::SameVersion(entry.version, installed);
+    if (entry.outcome.empty() || entry.outcome == api::outcome::kSucceeded) break;
+  }
+  if (!noted) out.insert({installed, ""});
+  return out;
 }
 
 Result<RecoveredValues> AskForRest(const Config& config, const LiveVariables& live,

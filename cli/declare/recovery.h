@@ -3,10 +3,12 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "api/release.h"
+#include "api/types.h"
 #include "cli/declare/fleet.h"
 #include "cli/frame/config.h"
 #include "templating/customise/images.h"
@@ -32,6 +34,17 @@ struct LiveVariables {
 Result<LiveVariables> RecoverLive(const Context& ctx, kube::Client& client, const api::ProviderId& id,
                                   const api::Release& release, const templating::ImageOverrides& images,
                                   const std::string& additional = "");
+
+// A release of which objects may be live. A value.
+struct LiveRelease {
+  std::string version;
+  std::string digest;  // of its components; "" where nobody has noted it
+  auto operator<=>(const LiveRelease&) const = default;
+};
+
+// The installed one, what came up last, and all that was tried since: until one has come up nothing of the others is
+// pruned (U4). A version may have had another text.
+std::set<LiveRelease> LiveReleases(const api::ProviderStatus& status);
 
 // Keys and decoded values. Holds secrets.
 using SecretValuesByKey = std::map<std::string, std::string>;

@@ -22,6 +22,38 @@ LiveVariables Live() {
   return live;
 }
 
+// L18: what was tried since the last that came up has objects that nobody has pruned yet.
+TEST(LiveReleases, AreThoseSinceTheLastThatCameUp) {
+  const api::HistoryEntry applying{.version = "v3", .contract = "", .digest = "c", .outcome = "Applying"},
+      failed{.version = "v2", .contract = "", .digest = "b", .outcome = "Failed"},
+      rolled_back{.version = "v2", .contract = "", .digest = "b", .outcome = "RolledBack"},
+      before{.version = "v1", .contract = "", .digest = "a", .outcome = "Succeeded"},
+      old{.version = "v1", .contract = "", .digest = "a"},
+      older{.version = "v0", .contract = "", .digest = "z", .outcome = "Succeeded"};
+  const LiveRelease one{"v1", "a"}, two{"v2", "b"}, three{"v3", "c"};
+  struct Case {
+    std::string installed;
+    std::vector<api::HistoryEntry> history;
+    std::set<LiveRelease> want;
+  };
+  const Case cases[] = {
+      {"", {}, {}},
+      {"v1", {}, {{"v1", ""}}},
+      {"v1", {before, older}, {one}},
+      {"v1", {old, older}, {one}},
+      {"v1", {applying, failed, before, older}, {one, two, three}},
+      {"v1", {applying, rolled_back, old, older}, {one, two, three}},
+      {"v1", {applying, failed}, {{"v1", ""}, two, three}},
+      {"", {applying}, {three}},
+  };
+  for (const Case& c : cases) {
+    api::ProviderStatus status;
+    status.installed_version = c.installed;
+    status.history = c.history;
+    EXPECT_EQ(LiveReleases(status), c.want) << c.history.size();
+  }
+}
+
 // L21.
 TEST(AskForRest, OnlyWhatCanNotBeReadBackIsAskedFor) {
   auto config = Config::Parse({"c.yaml", "LOST: file\nREAD: other\n"}, From({{"VAGUE", "environment"}}));

@@ -77,30 +77,6 @@ Error RenderFailed(const api::Provider& provider, const api::Release& release, c
           {}};
 }
 
-// A release of which objects may be live. A value.
-struct LiveRelease {
-  std::string version;
-  std::string digest;  // of its components; "" where nobody has noted it
-  auto operator<=>(const LiveRelease&) const = default;
-};
-
-// The installed one, and one whose installation has begun. A version may have had another text: what came up last, and
-// what was tried since.
-std::set<LiveRelease> LiveReleases(const api::ProviderStatus& status) {
-  std::set<LiveRelease> out;
-  const std::string& installed = status.installed_version;
-  bool noted = installed.empty();
-  for (const api::HistoryEntry& entry : status.history) {
-    const bool is_installed = api::SameVersion(entry.version, installed);
-    if (is_installed || api::SameVersion(entry.version, status.history.front().version))
-      out.insert({entry.version, entry.digest});
-    noted = noted || is_installed;
-    if (entry.outcome.empty() || entry.outcome == api::outcome::kSucceeded) break;
-  }
-  if (!noted) out.insert({installed, ""});
-  return out;
-}
-
 bool SameSource(const std::optional<api::FetchConfig>& a, const std::optional<api::FetchConfig>& b) {
   return a.has_value() == b.has_value() && (!a || (a->url == b->url && a->oci == b->oci && a->selector == b->selector));
 }
