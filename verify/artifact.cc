@@ -17,7 +17,7 @@ Status CheckSimpleSigning(const PublicKeys& keys, Message& manifest, const Artif
   Message payload(signature.payload);
   const std::string bytes = TRY(StrictBase64(signature.signature));
   if (bytes.empty()) return NotVerified("the signature is empty");
-  if (!keys.Made(payload, bytes)) return signature.keyless ? Keyless() : MadeByNone(keys);
+  if (!keys.Made(payload, bytes)) return signature.keyless ? Keyless() : MadeByNone(keys, bytes);
   const Json said = TRY(ParseJson(signature.payload));
   if (GetString(said, {"critical", "type"}) != kSimpleSigning)
     return NotVerified("what was signed is of another type than cosign's signatures");

@@ -29,12 +29,12 @@ bool IsOneOf(const List& list, std::string_view text) {
 Status CheckMade(const PublicKeys& keys, Message& message, std::string_view base64) {
   const std::string signature = TRY(StrictBase64(base64));
   if (signature.empty()) return NotVerified("the signature is empty");
-  if (!keys.Made(message, signature)) return MadeByNone(keys);
+  if (!keys.Made(message, signature)) return MadeByNone(keys, signature);
   return Ok();
 }
 
-// The digest says which file is meant; what counts is the signature of it. With Ed25519, which signs no digest, cosign
-// writes none.
+// The digest says which file is meant; what counts is the signature of it. With the plain Ed25519, which signs no
+// digest, cosign writes none.
 Status CheckNamedDigest(Message& message, const Json& content) {
   constexpr std::pair<std::string_view, const char*> kAlgorithms[] = {
       {"SHA2_256", "SHA256"}, {"SHA2_384", "SHA384"}, {"SHA2_512", "SHA512"}};
@@ -125,8 +125,14 @@ Error Keyless() {
       "cosign's --key, and put the public key into the Secret");
 }
 
-Error MadeByNone(const PublicKeys& keys) {
-  return NotVerified(fmt::format("none of the keys ({}) has made it of these bytes", keys.Names()));
+Error MadeByNone(const PublicKeys& keys, std::string_view signature) {
+  constexpr size_t kBytesOfEd25519 = 64;
+  const bool may_be_ph = signature.size() == kBytesOfEd25519 && keys.HasEd25519();
+  return NotVerified(fmt::format("none of the keys ({}) has made it of these bytes{}", keys.Names(),
+                                 may_be_ph ? "; with an Ed25519 key, cosign makes \"Ed25519ph\", which isn't taken, of "
+                                             "an artifact, and of a file without --tlog-upload=false: sign files with "
+                                             "that, and artifacts with a key of another kind"
+                                           : ""));
 }
 
 Status CheckSignature(const PublicKeys& keys, Message& message, std::string_view signature) {

@@ -27,6 +27,7 @@ Status CheckSignature(const PublicKeys& keys, Message& message, std::string_view
 Result<std::string> StrictBase64(std::string_view text);
 
 Error Keyless();
-Error MadeByNone(const PublicKeys& keys);
+// `signature` as bytes.
+Error MadeByNone(const PublicKeys& keys, std::string_view signature);
 
 }  // namespace capi::verify

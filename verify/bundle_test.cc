@@ -92,6 +92,26 @@ TEST(Signature, IsBase64BesideTheFile) {
   EXPECT_EQ(Check(std::string(40'000, 'A')), "it has more than 32768 bytes");
 }
 
+// T14: of an Ed25519 key the signature may be of the kind that isn't taken; a reader isn't to look for a forgery.
+TEST(Signature, MayBeEd25519ph_T14) {
+  const KeyPair pair("Ed25519");
+  const std::string other = Base64Encode(KeyPair("Ed25519").Sign(kText));
+  const struct {
+    PublicKeys keys;
+    std::string signature;
+    bool told;
+  } cases[] = {{KeysOf(pair), other, true},
+               {KeysOf(pair), Base64Encode("short"), false},
+               {KeysOf(Signer()), other, false}};
+  for (const auto& c : cases) {
+    Message message(kText);
+    Status checked = CheckSignature(c.keys, message, c.signature);
+    ASSERT_FALSE(checked.ok());
+    EXPECT_THAT(checked.error().message, HasSubstr("none of the keys (a.pub)"));
+    EXPECT_EQ(checked.error().message.find("\"Ed25519ph\", which isn't taken") != std::string::npos, c.told);
+  }
+}
+
 // T14: where each bit of a file counts, at its ends and at the edges of what a digest takes at once.
 TEST(Signature, IsOfEveryBitOfTheFile) {
   for (size_t size : {1u, 55u, 56u, 63u, 64u, 65u, 127u, 128u, 4096u}) {

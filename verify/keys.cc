@@ -8,6 +8,7 @@
 #include <openssl/rsa.h>
 #include <openssl/x509.h>
 
+#include <algorithm>
 #include <array>
 
 #include "base/strings.h"
@@ -74,6 +75,9 @@ Result<Pkey> ReadKey(std::string_view text) {
   return key;
 }
 
+bool IsEd25519(EVP_PKEY* key) { return EVP_PKEY_get_base_id(key) == EVP_PKEY_ED25519; }
+
+// The plain one: OpenSSL 3.0 has no Ed25519ph.
 bool MadeEd25519(EVP_PKEY* key, std::string_view bytes, std::string_view signature) {
   MessageContext context(EVP_MD_CTX_new(), EVP_MD_CTX_free);
   return context && EVP_DigestVerifyInit(context.get(), nullptr, nullptr, nullptr, key) == 1 &&
@@ -99,7 +103,7 @@ const char* OwnDigest(EVP_PKEY* key) {
 }
 
 bool MadeBy(EVP_PKEY* key, Message& message, std::string_view signature) {
-  if (EVP_PKEY_get_base_id(key) == EVP_PKEY_ED25519) return MadeEd25519(key, message.bytes(), signature);
+  if (IsEd25519(key)) return MadeEd25519(key, message.bytes(), signature);
   if (MadeOfDigest(key, "SHA256", message.Digest("SHA256"), signature)) return true;
   const char* own = OwnDigest(key);
   return own != nullptr && MadeOfDigest(key, own, message.Digest(own), signature);
@@ -146,6 +150,10 @@ std::string PublicKeys::Names() const {
   std::vector<std::string> names;
   for (const Key& key : keys_) names.push_back(key.name);
   return JoinNames(names, 10);
+}
+
+bool PublicKeys::HasEd25519() const {
+  return std::any_of(keys_.begin(), keys_.end(), [](const Key& key) { return IsEd25519(key.key.get()); });
 }
 
 }  // namespace capi::verify

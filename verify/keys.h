@@ -43,6 +43,7 @@ class PublicKeys {
   bool Made(Message& message, std::string_view signature) const;
   // "cosign.pub, next.pub"
   std::string Names() const;
+  bool HasEd25519() const;
 
  private:
   struct Key {
