@@ -152,6 +152,11 @@ TEST(Signature, OfASigstoreBundle) {
   const Json good = MessageBundle();
   EXPECT_EQ(Check(ToJsonText(good)), "") << "T14";
   EXPECT_EQ(Check(good.dump(2) + "\n"), "");
+  for (const char* type : {kMediaType, "application/vnd.dev.sigstore.bundle+json;version=0.3",
+                           "application/vnd.dev.sigstore.bundle+json;version=0.2",
+                           "application/vnd.dev.sigstore.bundle+json;version=0.1"}) {
+    EXPECT_EQ(Check(ToJsonText(With(good, "/mediaType", type))), "") << "T14, as earlier versions wrote it: " << type;
+  }
   const struct {
     Json bundle;
     const char* error;
@@ -187,6 +192,8 @@ TEST(Signature, OfACertificateIsRefusedInWords) {
 TEST(Signature, OfAnEnvelopeWithTheStatementOfCosignSign) {
   EXPECT_EQ(Check(ToJsonText(EnvelopeBundle(ToJsonText(Statement())))), "") << "T14";
   const Json good = Statement();
+  const Json before = With(good, "/_type", "https://in-toto.io/Statement/v0.1");
+  EXPECT_EQ(Check(ToJsonText(EnvelopeBundle(ToJsonText(before)))), "") << "T14";
   const struct {
     Json statement;
     const char* error;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/encoding.h"
 #include "verify/keys_testing.h"
 
 namespace capi::verify {
@@ -83,10 +84,20 @@ TEST(PublicKeys, OneOfThemIsEnough) {
   EXPECT_FALSE(keys->Made(message, KeyPair("P-256").Sign(kText)));
 }
 
+// The PEM with a byte behind the key in it.
+std::string WithAByteMore(std::string pem) {
+  const size_t begin = pem.find('\n') + 1, end = pem.find("-----END");
+  std::string base64 = pem.substr(begin, end - begin);
+  std::erase(base64, '\n');
+  return pem.substr(0, begin) + Base64Encode(Base64Decode(base64).value() + "x") + "\n" + pem.substr(end);
+}
+
 // T14: anything else is an error that names the key, and none is passed over in silence.
 TEST(PublicKeys, RefuseWhatIsNoKey) {
   const std::string good = KeyPair("P-256").PublicPem();
   const std::string last = good.substr(0, good.size() - 20);
+  const KeyPair rsa("RSA2048");
+  ASSERT_EQ(RsaPem(rsa.Modulus(), 65537), rsa.PublicPem());
   const struct {
     std::string text, error;
   } cases[] = {
@@ -99,6 +110,9 @@ TEST(PublicKeys, RefuseWhatIsNoKey) {
       {KeyPair("P-256").PrivatePem(), "it is a PRIVATE KEY"},
       {KeyPair("secp256k1").PublicPem(), "it is a key of another kind"},
       {KeyPair("RSA1024").PublicPem(), "it is a key of another kind"},
+      {RsaPem(std::string(1025, '\xff'), 65537), "it is a key of another kind"},
+      {RsaPem(rsa.Modulus(), 1), "it is a damaged key"},  // with which anybody can sign
+      {WithAByteMore(good), "it can't be read"},
       {"-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n", "it can't be read"},
       {good + std::string(20'000, '\n') + "x", "it has more than 16384 bytes"},
   };
