@@ -171,8 +171,10 @@ constexpr ReasonInfo kReasons[] = {
      "Use another version, or take one of the two out of the file or of spec.additionalManifests."},
     {"The release", reason::kVerificationFailed, "ProviderInstalled, Stalled",
      "The release is not the one that spec.fetchConfig.digest asks for, or was not signed with a key of "
-     "spec.fetchConfig.verify, or a file is not the one whose digest GitHub, GitLab or the registry names.",
-     "Do not install it before you know why; then correct the digest, the keys or the source."},
+     "spec.fetchConfig.verify, or a file is not the one whose digest GitHub, GitLab or the registry names; or the "
+     "Secret of spec.fetchConfig.verify has no key *.pub, or one that can not be read.",
+     "Do not install it before you know why; then correct the digest, the keys or the source. Where the message names "
+     "a key that is missing or can not be read, correct the Secret."},
     {"The cluster", reason::kWaitingForCoreProviderReady, "PreflightCheckPassed, Reconciling",
      "The CoreProvider is missing, or its CRDs are not established yet.",
      "Install the CoreProvider; the provider goes on by itself."},

@@ -154,7 +154,8 @@ inline constexpr std::string_view kMultipleNamespaces = "MultipleNamespaces";
 inline constexpr std::string_view kComponentsNamespaceError = "ComponentsNamespaceError";
 // Two objects of the release are one once they are in the provider's namespace; the message names both places.
 inline constexpr std::string_view kDuplicateObjects = "DuplicateObjects";
-// The release is not the one that spec.fetchConfig.digest asks for.
+// The release is not the one that spec.fetchConfig.digest asks for, or isn't signed as spec.fetchConfig.verify wants
+// it; or that one's keys can't be read.
 inline constexpr std::string_view kVerificationFailed = "VerificationFailed";
 inline constexpr std::string_view kVerificationRequired = "VerificationRequired";
 
