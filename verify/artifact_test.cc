@@ -65,10 +65,16 @@ TEST(SignedArtifact, RefusesAPayloadWithAnotherBit) {
   ArtifactSignature other = good;
   other.signature = Base64Encode(KeyPair("P-256").Sign(good.payload));
   EXPECT_THAT(Check({other}), HasSubstr("none of the keys (a.pub)"));
-  other.keyless = true;
-  EXPECT_THAT(Check({other}), HasSubstr("(keyless)"));
   other.signature = "";
   EXPECT_EQ(Check({other}), "the signature is empty");
+}
+
+// T14: a certificate in the place of a key is refused, even where one of the keys would do, as it is of a bundle.
+TEST(SignedArtifact, OfACertificateIsRefusedInWords_T14) {
+  ArtifactSignature good = Good();
+  good.keyless = true;
+  EXPECT_THAT(Check({good}), HasSubstr("(keyless), which can't be checked offline"));
+  EXPECT_EQ(Check({good, Good()}), "") << "one that counts is enough";
 }
 
 TEST(SignedArtifact, ReadsNothingElse) {
