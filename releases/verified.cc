@@ -52,7 +52,7 @@ Status CheckFile(const verify::PublicKeys& keys, const SignedFile& file, const a
   for (const auto& [key, text] : signatures) {
     if (key == api::kArtifactKey) {
       if (take(key, CheckInArtifact(keys, file, text))) return Ok();
-    } else if (key.starts_with(file.key) && take(key, verify::CheckSignature(keys, message, text))) {
+    } else if (key.starts_with(file.key) && take(key, verify::CheckFileSignature(keys, message, text))) {
       return Ok();
     }
   }

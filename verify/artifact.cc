@@ -28,7 +28,7 @@ Status CheckSimpleSigning(const PublicKeys& keys, Message& manifest, const Artif
 }
 
 Status CheckOne(const PublicKeys& keys, Message& manifest, const ArtifactSignature& signature) {
-  if (!signature.bundle.empty()) return CheckSignature(keys, manifest, signature.bundle);
+  if (!signature.bundle.empty()) return CheckArtifactBundle(keys, manifest, signature.bundle);
   return CheckSimpleSigning(keys, manifest, signature);
 }
 

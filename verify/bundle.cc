@@ -18,6 +18,7 @@ constexpr std::string_view kBundleTypes[] = {
     "application/vnd.dev.sigstore.bundle+json;version=0.2",
     "application/vnd.dev.sigstore.bundle+json;version=0.1",
 };
+constexpr char kSignatureMember[] = "messageSignature", kEnvelopeMember[] = "dsseEnvelope";
 constexpr std::string_view kStatementPayload = "application/vnd.in-toto+json";
 constexpr std::string_view kStatementTypes[] = {"https://in-toto.io/Statement/v1", "https://in-toto.io/Statement/v0.1"};
 
@@ -83,17 +84,33 @@ Status CheckEnvelope(const PublicKeys& keys, Message& message, const Json& envel
   return CheckStatement(message, payload);
 }
 
-Status CheckSigstoreBundle(const PublicKeys& keys, Message& message, const Json& bundle) {
+// Of a bundle with one of the two members, the wanted one; nullptr where it has the other one.
+Result<const Json*> ContentOf(const Json& bundle, const char* wanted, const char* other) {
   if (!IsOneOf(kBundleTypes, GetString(bundle, {"mediaType"})))
     return NotVerified("it is a bundle of a version that isn't known");
   const Json* material = Find(bundle, {"verificationMaterial"});
   if (material == nullptr || !material->is_object()) return NotVerified("the bundle says nothing of its key");
   if (material->contains("certificate") || material->contains("x509CertificateChain")) return Keyless();
   if (!material->contains("publicKey")) return NotVerified("the bundle says nothing of its key");
-  const Json* content = Find(bundle, {"messageSignature"});
-  const Json* envelope = Find(bundle, {"dsseEnvelope"});
-  if ((content == nullptr) == (envelope == nullptr)) return NotVerified("the bundle has no signature, or two");
-  return content != nullptr ? CheckMessageSignature(keys, message, *content) : CheckEnvelope(keys, message, *envelope);
+  const Json* content = Find(bundle, {wanted});
+  if ((content == nullptr) == (Find(bundle, {other}) == nullptr))
+    return NotVerified("the bundle has no signature, or two");
+  return content;
+}
+
+Status CheckSigstoreBundle(const PublicKeys& keys, Message& file, const Json& bundle) {
+  const Json* content = TRY(ContentOf(bundle, kSignatureMember, kEnvelopeMember));
+  if (content != nullptr) return CheckMessageSignature(keys, file, *content);
+  return NotVerified("it is what `cosign sign` makes of an artifact; a file is signed with `cosign sign-blob`");
+}
+
+Status CheckEnvelopeBundle(const PublicKeys& keys, Message& manifest, std::string_view text) {
+  if (text.size() > kMaxSignatureBytes)
+    return NotVerified(fmt::format("it has more than {} bytes", kMaxSignatureBytes));
+  const Json bundle = TRY(ParseJson(text));
+  const Json* envelope = TRY(ContentOf(bundle, kEnvelopeMember, kSignatureMember));
+  if (envelope != nullptr) return CheckEnvelope(keys, manifest, *envelope);
+  return NotVerified("it is what `cosign sign-blob` makes of a file; an artifact is signed with `cosign sign`");
 }
 
 // Earlier versions of cosign put there the public key that a signature was made with, which counts for nothing.
@@ -135,20 +152,25 @@ Error MadeByNone(const PublicKeys& keys, std::string_view signature) {
                                            : ""));
 }
 
-Status CheckSignature(const PublicKeys& keys, Message& message, std::string_view signature) {
+Status CheckFileSignature(const PublicKeys& keys, Message& file, std::string_view signature) {
   if (signature.size() > kMaxSignatureBytes)
     return NotVerified(fmt::format("it has more than {} bytes", kMaxSignatureBytes));
   std::string text(Trim(signature));
   if (text.empty()) return NotVerified("it is empty");
   Status checked = Ok();
   if (text.starts_with('{')) {
-    checked = CheckBundle(keys, message, text);
+    checked = CheckBundle(keys, file, text);
   } else {
     std::erase_if(text, [](unsigned char c) { return std::isspace(c) != 0; });
-    checked = CheckMade(keys, message, text);
+    checked = CheckMade(keys, file, text);
   }
   if (checked.ok()) return Ok();
   return NotVerified(checked.error().message);
+}
+
+Status CheckArtifactBundle(const PublicKeys& keys, Message& manifest, std::string_view bundle) {
+  Status checked = CheckEnvelopeBundle(keys, manifest, bundle);
+  return checked.ok() ? Ok() : Status(NotVerified(checked.error().message));
 }
 
 }  // namespace capi::verify

@@ -23,15 +23,19 @@ const KeyPair& Signer() {
 
 PublicKeys KeysOf(const KeyPair& pair) { return PublicKeys::Read({{"a.pub", pair.PublicPem()}}).value(); }
 
+using Checks = Status (*)(const PublicKeys&, Message&, std::string_view);
+
 // The error, "" where it is verified.
-std::string Check(std::string_view signature, std::string_view text = kText) {
+std::string Check(std::string_view signature, std::string_view text = kText, Checks checks = CheckFileSignature) {
   const PublicKeys keys = KeysOf(Signer());
   Message message(text);
-  Status checked = CheckSignature(keys, message, signature);
+  Status checked = checks(keys, message, signature);
   if (checked.ok()) return "";
   EXPECT_EQ(checked.code(), Code::kFailedPrecondition);
   return checked.error().message;
 }
+
+std::string CheckArtifact(std::string_view bundle) { return Check(bundle, kText, CheckArtifactBundle); }
 
 std::string Sign(std::string_view text = kText) { return Base64Encode(Signer().Sign(text)); }
 
@@ -100,12 +104,11 @@ TEST(Signature, MayBeEd25519ph_T14) {
     PublicKeys keys;
     std::string signature;
     bool told;
-  } cases[] = {{KeysOf(pair), other, true},
-               {KeysOf(pair), Base64Encode("short"), false},
-               {KeysOf(Signer()), other, false}};
+  } cases[] = {
+      {KeysOf(pair), other, true}, {KeysOf(pair), Base64Encode("short"), false}, {KeysOf(Signer()), other, false}};
   for (const auto& c : cases) {
     Message message(kText);
-    Status checked = CheckSignature(c.keys, message, c.signature);
+    Status checked = CheckFileSignature(c.keys, message, c.signature);
     ASSERT_FALSE(checked.ok());
     EXPECT_THAT(checked.error().message, HasSubstr("none of the keys (a.pub)"));
     EXPECT_EQ(checked.error().message.find("\"Ed25519ph\", which isn't taken") != std::string::npos, c.told);
@@ -190,10 +193,10 @@ TEST(Signature, OfACertificateIsRefusedInWords) {
 }
 
 TEST(Signature, OfAnEnvelopeWithTheStatementOfCosignSign) {
-  EXPECT_EQ(Check(ToJsonText(EnvelopeBundle(ToJsonText(Statement())))), "") << "T14";
+  EXPECT_EQ(CheckArtifact(ToJsonText(EnvelopeBundle(ToJsonText(Statement())))), "") << "T14";
   const Json good = Statement();
   const Json before = With(good, "/_type", "https://in-toto.io/Statement/v0.1");
-  EXPECT_EQ(Check(ToJsonText(EnvelopeBundle(ToJsonText(before)))), "") << "T14";
+  EXPECT_EQ(CheckArtifact(ToJsonText(EnvelopeBundle(ToJsonText(before)))), "") << "T14";
   const struct {
     Json statement;
     const char* error;
@@ -204,7 +207,7 @@ TEST(Signature, OfAnEnvelopeWithTheStatementOfCosignSign) {
       {With(good, "/_type", "https://in-toto.io/Link/v1"), "it holds no in-toto statement"},
   };
   for (const auto& c : cases)
-    EXPECT_THAT(Check(ToJsonText(EnvelopeBundle(ToJsonText(c.statement)))), HasSubstr(c.error));
+    EXPECT_THAT(CheckArtifact(ToJsonText(EnvelopeBundle(ToJsonText(c.statement)))), HasSubstr(c.error));
   const Json bundle = EnvelopeBundle(ToJsonText(good));
   const Json& one = bundle["dsseEnvelope"]["signatures"][0];
   const struct {
@@ -217,7 +220,20 @@ TEST(Signature, OfAnEnvelopeWithTheStatementOfCosignSign) {
       {With(bundle, "/dsseEnvelope/signatures", {one, one}), "doesn't have one signature"},
       {With(bundle, "/dsseEnvelope/signatures/0/sig", Sign()), "none of the keys"},
   };
-  for (const auto& c : envelopes) EXPECT_THAT(Check(ToJsonText(c.changed)), HasSubstr(c.error));
+  for (const auto& c : envelopes) EXPECT_THAT(CheckArtifact(ToJsonText(c.changed)), HasSubstr(c.error));
+  EXPECT_EQ(CheckArtifact(std::string(40'000, '{')), "it has more than 32768 bytes");
+  for (const char* none : {"", "{", "[]", "{}"}) EXPECT_NE(CheckArtifact(none), "") << none;
+}
+
+// T14: `cosign sign-blob` signs files and `cosign sign` artifacts: what is signed as one of them isn't the other one.
+TEST(Signature, OfAFileIsNoneOfAnArtifact_T14) {
+  const std::string of_file = ToJsonText(MessageBundle()),
+                    of_artifact = ToJsonText(EnvelopeBundle(ToJsonText(Statement())));
+  ASSERT_EQ(Check(of_file) + CheckArtifact(of_artifact), "");
+  EXPECT_THAT(Check(of_artifact), HasSubstr("a file is signed with `cosign sign-blob`"));
+  EXPECT_THAT(CheckArtifact(of_file), HasSubstr("an artifact is signed with `cosign sign`"));
+  EXPECT_NE(CheckArtifact(Sign()), "");
+  EXPECT_EQ(CheckArtifact(ToJsonText({{"base64Signature", Sign()}})), "it is a bundle of a version that isn't known");
 }
 
 }  // namespace

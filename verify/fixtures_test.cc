@@ -32,7 +32,7 @@ PublicKeys Key(const std::string& name) { return PublicKeys::Read({{name + ".pub
 
 std::string Check(const PublicKeys& keys, std::string_view text, const std::string& signature) {
   Message message(text);
-  Status checked = CheckSignature(keys, message, signature);
+  Status checked = CheckFileSignature(keys, message, signature);
   return checked.ok() ? "" : checked.error().message;
 }
 

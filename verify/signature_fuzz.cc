@@ -30,8 +30,10 @@ CAPI_FUZZ(
   using namespace capi;
   static const verify::PublicKeys keys = verify::PublicKeys::Read({{"a.pub", kKey}}).value();
   verify::Message message("kind: Secret\n");  // the first seed is of another text, by this key
-  Status checked = verify::CheckSignature(keys, message, input);
-  FUZZ_REQUIRE(!checked.ok() && checked.code() == Code::kFailedPrecondition);
+  for (auto check : {verify::CheckFileSignature, verify::CheckArtifactBundle}) {
+    Status checked = check(keys, message, input);
+    FUZZ_REQUIRE(!checked.ok() && checked.code() == Code::kFailedPrecondition);
+  }
   if (auto artifact = verify::SignedArtifact::Parse(input); artifact.ok()) {
     FUZZ_REQUIRE(!verify::CheckArtifact(keys, *artifact).ok());
     auto again = verify::SignedArtifact::Parse(artifact->ToText());

@@ -18,7 +18,7 @@ void Verify(benchmark::State& state, const char* kind) {
   const PublicKeys keys = ValueOrAbort(PublicKeys::Read({{"cosign.pub", pair.PublicPem()}}), "a key");
   for (auto _ : state) {
     Message message(text);
-    if (!CheckSignature(keys, message, signature).ok()) state.SkipWithError("it isn't verified");
+    if (!CheckFileSignature(keys, message, signature).ok()) state.SkipWithError("it isn't verified");
   }
   state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * kSize));
 }
