@@ -49,7 +49,7 @@ class Cosign(unittest.TestCase):
             command = [os.path.join(os.path.dirname(built.find("capi-operator")), "verify_test"), "--gtest_filter=RealCosign.*"]
             done = subprocess.run(command, cwd=cosign.ROOT, env=environment, capture_output=True, text=True, check=False, timeout=120)
             self.assertEqual(done.returncode, 0, done.stdout[-4000:])
-            self.assertIn("[  PASSED  ] 4 tests", done.stdout)
+            self.assertIn("[  PASSED  ] 6 tests", done.stdout)
 
     # T14: the page's commands ask nobody: a proxy in the place of the network takes no request.
     def test_the_pages_commands_need_no_network(self):
@@ -65,7 +65,7 @@ class Cosign(unittest.TestCase):
                 key = os.path.join(folder, "cosign.pub")
                 signer.cosign("verify-blob", "--key", key, "--insecure-ignore-tlog", "--bundle", f"{folder}/{name}.sigstore.json", f"{folder}/{name}")
 
-    # T14: an artifact with and without a signature, one that others have put in the place of what was kept, and a key that goes.
+    # T14: an artifact with and without a signature, both with an attestation, one that others have put in the place of what was kept, and a key that goes.
     def test_a_provider_whose_releases_are_signed(self):
         with tempfile.TemporaryDirectory(prefix="cosign-") as folder:
             world = oci.World()
@@ -74,7 +74,9 @@ class Cosign(unittest.TestCase):
             signer.sign_artifact(world.registry, f"{REPOSITORY}@{signed}", as_it_was=True)
             signed = world.registry.push(REPOSITORY, "v1.11.0", oci.files_of("core", "v1.11.0"))
             self.sign_as_the_pages_say(world, signer, signed)
-            world.registry.push(REPOSITORY, "v1.12.0", oci.files_of("core", "v1.12.0"))
+            attested = world.registry.push(REPOSITORY, "v1.12.0", oci.files_of("core", "v1.12.0"))
+            for digest in (signed, attested):
+                signer.attest(world.registry, f"{REPOSITORY}@{digest}")
             world.start_operator(f"--allowed-sources={world.registry.address}", "--require-verified")
             world.write_credentials(CORE, oci_registry.PASSWORD)
             source = world.source(REPOSITORY)

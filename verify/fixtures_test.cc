@@ -79,9 +79,9 @@ TEST(RealCosign, CertificatesAreRefused) {
   }
 }
 
-ArtifactSignature Tagged() {
-  const Json layer = ParseJson(Text("artifact.tagged.json")).value()["layers"][0];
-  return {"", Text("artifact.payload.json"), GetString(layer, {"annotations", "dev.cosignproject.cosign/signature"}),
+ArtifactSignature Tagged(const std::string& name) {
+  const Json layer = ParseJson(Text(name + ".tagged.json")).value()["layers"][0];
+  return {"", Text(name + ".payload.json"), GetString(layer, {"annotations", "dev.cosignproject.cosign/signature"}),
           false};
 }
 
@@ -89,7 +89,8 @@ ArtifactSignature Tagged() {
 TEST(RealCosign, SignsArtifacts) {
   const std::string manifest = Text("artifact.manifest.json");
   const PublicKeys keys = Key("artifact");
-  for (const ArtifactSignature& signature : {Tagged(), ArtifactSignature{.bundle = Text("artifact.sigstore.json")}}) {
+  for (const ArtifactSignature& signature :
+       {Tagged("artifact"), ArtifactSignature{.bundle = Text("artifact.sigstore.json")}}) {
     Status good = CheckArtifact(keys, {manifest, {signature}});
     EXPECT_TRUE(good.ok()) << good.error().message;
     EXPECT_FALSE(CheckArtifact(keys, {manifest + "\n", {signature}}).ok());
@@ -100,6 +101,33 @@ TEST(RealCosign, SignsArtifacts) {
       EXPECT_FALSE(CheckArtifact(keys, {changed, {signature}}).ok()) << at;
     }
   }
+}
+
+// T14: of an artifact it makes Ed25519ph, also offline, which isn't taken.
+TEST(RealCosign, SignsArtifactsWithEd25519ph) {
+  const std::string name = "artifact-ed25519", manifest = Text(name + ".manifest.json");
+  for (const ArtifactSignature& signature :
+       {Tagged(name), ArtifactSignature{.bundle = Text(name + ".sigstore.json")}}) {
+    Status checked = CheckArtifact(Key(name), {manifest, {signature}});
+    ASSERT_FALSE(checked.ok());
+    EXPECT_THAT(checked.error().message, HasSubstr("\"Ed25519ph\", which isn't taken"));
+  }
+}
+
+// T14: an attestation is no signature, though the same key made it; by this annotation it is passed over.
+TEST(RealCosign, Attests) {
+  const PublicKeys keys = Key("artifact");
+  const std::string manifest = Text("artifact.manifest.json");
+  const ArtifactSignature attestation{.bundle = Text("artifact.attestation.json")};
+  Status checked = CheckArtifact(keys, {manifest, {attestation}});
+  ASSERT_FALSE(checked.ok());
+  EXPECT_THAT(checked.error().message, HasSubstr("an attestation of another kind than cosign's signature"));
+  EXPECT_TRUE(CheckArtifact(keys, {manifest, {attestation, Tagged("artifact")}}).ok());
+  const auto kind = [](const std::string& name) {
+    return GetString(ParseJson(Text(name)).value(), {"annotations", "dev.sigstore.bundle.predicateType"});
+  };
+  EXPECT_EQ(kind("artifact.attestation.referrer.json"), "https://spdx.dev/Document");
+  EXPECT_EQ(kind("artifact.sigstore.referrer.json"), kSignPredicate);
 }
 
 }  // namespace

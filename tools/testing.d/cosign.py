@@ -29,6 +29,7 @@ OFFLINE = ["--tlog-upload=false", "--use-signing-config=false", "--yes"]
 AS_IT_WAS = "--new-bundle-format=false"
 FILE = b"apiVersion: v1\nkind: Namespace\nmetadata:\n  name: signed-system\n"
 METADATA = b"apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n- {major: 1, minor: 2, contract: v1beta1}\n"
+SPDX = "https://spdx.dev/Document"
 TYPES = "application/vnd.oci.image.manifest.v1+json, application/vnd.oci.image.index.v1+json, */*"
 
 
@@ -83,6 +84,15 @@ class Signer:
         more = [AS_IT_WAS] if as_it_was else []
         self.cosign("sign", "--key", self.key, *OFFLINE, "--allow-http-registry", *more, f"{registry.address}/{reference}")
 
+    def attest(self, registry, reference):
+        """Says something else of what lies there: what it is made of."""
+        self.log_in(registry)
+        path = os.path.join(self.folder, "predicate.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"spdxVersion": "SPDX-2.3"}, file)
+        attest = ["attest", "--key", self.key, *OFFLINE, "--allow-http-registry", "--type", "spdxjson", "--predicate", path]
+        self.cosign(*attest, f"{registry.address}/{reference}")
+
     def sign_with_certificate(self, content):
         """As sign_blob, with a certificate in the place of the key, valid for a day. (Those of keyless signing are for ten minutes.)"""
         request, certificate = (os.path.join(self.folder, name) for name in ("request.pem", "certificate.pem"))
@@ -98,18 +108,23 @@ def _read(path):
 
 
 def artifact_with_signatures(signer, registry):
-    """{name: text} of an artifact that was signed in both ways, as they lie in the registry."""
-    repository = "org/provider"
+    """{name: text} of an artifact of which something was attested, and that was signed in both ways, as they lie in the registry."""
+    repository = f"org/{signer.name}"
     digest = registry.push(repository, "v1.2.3", {"metadata.yaml": METADATA, "components.yaml": FILE})
+    signer.attest(registry, f"{repository}@{digest}")
     for as_it_was in (True, False):
         signer.sign_artifact(registry, f"{repository}@{digest}", as_it_was)
     get = lambda what: registry.request("GET", f"/v2/{repository}/{what}", None, accept=TYPES)[2]  # noqa: E731
     tag = digest.replace(":", "-")
     found = {"manifest.json": get(f"manifests/{digest}"), "tagged.json": get(f"manifests/{tag}.sig"), "index.json": get(f"manifests/{tag}")}
     found["payload.json"] = get(f"blobs/{json.loads(found['tagged.json'])['layers'][0]['digest']}")
-    found["referrer.json"] = get(f"manifests/{json.loads(found['index.json'])['manifests'][0]['digest']}")
-    found["sigstore.json"] = get(f"blobs/{json.loads(found['referrer.json'])['layers'][0]['digest']}")
-    return {f"artifact.{name}": text for name, text in found.items()}
+    for entry in json.loads(found["index.json"])["manifests"]:
+        referrer = get(f"manifests/{entry['digest']}")
+        bundle = get(f"blobs/{json.loads(referrer)['layers'][0]['digest']}")
+        payload = base64.b64decode(json.loads(bundle)["dsseEnvelope"]["payload"])
+        kind = "attestation" if json.loads(payload)["predicateType"] == SPDX else "sigstore"
+        found |= {f"{kind}.referrer.json": referrer, f"{kind}.json": bundle}
+    return {f"{signer.name}.{name}": text for name, text in found.items()}
 
 
 def make(folder, processes):
@@ -123,9 +138,10 @@ def make(folder, processes):
         signer = Signer(scratch, name="certificate")
         texts["certificate.pub"] = signer.public
         texts |= {f"certificate{suffix}": text for suffix, text in signer.sign_with_certificate(FILE).items()}
-        signer = Signer(scratch, name="artifact")
-        texts["artifact.pub"] = signer.public
-        texts |= artifact_with_signatures(signer, oci_registry.Registry(scratch, processes))
+        registry = oci_registry.Registry(scratch, processes)
+        for signer in (Signer(scratch, name="artifact"), Signer(scratch, "ed25519", "artifact-ed25519")):
+            texts[f"{signer.name}.pub"] = signer.public
+            texts |= artifact_with_signatures(signer, registry)
     for name, text in texts.items():
         with open(os.path.join(folder, name), "wb") as file:
             file.write(text)
