@@ -177,6 +177,7 @@ class StoredReleases : public fetch::Repository {
 
   Result<std::string> File(const Context& ctx, const api::Version& version, std::string_view name) override {
     const kube::Object map = TRY(MapOf(ctx, version));
+    read_ = {version, SignaturesIn(map)};
     if (name != "metadata.yaml") return Components(map, InCluster(ctx, client_, map.ns()));
     const Json* text = Find(map.json(), {"data", "metadata"});
     if (text == nullptr || !text->is_string()) return Error{Code::kNotFound, Bad(map, "has no metadata").message, {}};
@@ -184,10 +185,14 @@ class StoredReleases : public fetch::Repository {
   }
 
   Result<api::Signatures> SignaturesOf(const Context& ctx, const api::Version& version, std::string_view) override {
+    // Those that lay beside what was read, also where both have been edited since.
+    if (read_ && read_->first == version) return read_->second;
     return SignaturesIn(TRY(MapOf(ctx, version)));
   }
 
  private:
+  std::optional<std::pair<api::Version, api::Signatures>> read_;  // by File, the last time
+
   Result<kube::Object> MapOf(const Context& ctx, const api::Version& version) {
     const api::StoredRelease* stored = api::ReleaseThatCounts(releases_, provider_, version.ToString());
     if (stored != nullptr) return client_.Get(ctx, ConfigMaps(), stored->ns, stored->name);

@@ -279,6 +279,29 @@ TEST(ReleaseStore, SignaturesAreKeptWithTheRelease_T14) {
   EXPECT_EQ(read->signatures, release.signatures);
 }
 
+// T14: a file and its signatures are of one state of the ConfigMap, which is read once; the next look is at what there
+// is.
+TEST(ReleaseStore, SignaturesAreThoseThatLayBesideTheFile_T14) {
+  const api::Provider owner = Owner();
+  MapServer server;
+  api::Release release = Large(1);
+  release.signatures = {{"metadata.sig", "a"}};
+  const std::vector<api::StoredRelease> found = {StoreRelease(Soon(), *server.client, owner, release).value()};
+  auto repository = StoredRepository(*server.client, owner, found, "these");
+  const auto signature = [&] {
+    return repository->SignaturesOf(Soon(), release.version, "metadata.yaml").value().at("metadata.sig");
+  };
+  EXPECT_EQ(signature(), "a");
+  EXPECT_EQ(repository->File(Soon(), release.version, "metadata.yaml").value(), "kind: Metadata\n");
+  server.Change(found.front().name, [](Json& map) {
+    map["data"]["metadata"] = "kind: Another\n";
+    map["data"]["metadata.sig"] = "b";
+  });
+  EXPECT_EQ(signature(), "a");
+  EXPECT_EQ(repository->File(Soon(), release.version, "metadata.yaml").value(), "kind: Another\n");
+  EXPECT_EQ(signature(), "b");
+}
+
 // What a fetch before wrote in part isn't taken for a part of what came now.
 TEST(ReleaseStore, PartsOfAnotherContentAreNotMixed) {
   const api::Provider owner = Owner();
