@@ -159,9 +159,12 @@ api::Signatures SignaturesIn(const kube::Object& map) {
 
 class StoredReleases : public fetch::Repository {
  public:
-  StoredReleases(kube::Client& client, const api::Provider& provider, const std::vector<api::StoredRelease>& releases,
+  StoredReleases(kube::Client& client, api::Provider provider, std::vector<api::StoredRelease> releases,
                  std::string description)
-      : client_(client), provider_(provider), releases_(releases), description_(std::move(description)) {}
+      : client_(client),
+        provider_(std::move(provider)),
+        releases_(std::move(releases)),
+        description_(std::move(description)) {}
 
   std::string Describe() const override { return description_; }
   std::string ComponentsFile() const override { return "components"; }
@@ -200,9 +203,9 @@ class StoredReleases : public fetch::Repository {
   }
 
   kube::Client& client_;
-  const api::Provider& provider_;
-  const std::vector<api::StoredRelease>& releases_;
-  std::string description_;
+  const api::Provider provider_;
+  const std::vector<api::StoredRelease> releases_;
+  const std::string description_;
 };
 
 }  // namespace
@@ -311,10 +314,9 @@ Result<api::StoredRelease> ReplaceRelease(const Context& ctx, kube::Client& clie
   return stored;
 }
 
-std::unique_ptr<fetch::Repository> StoredRepository(kube::Client& client, const api::Provider& provider,
-                                                    const std::vector<api::StoredRelease>& releases,
-                                                    std::string description) {
-  return std::make_unique<StoredReleases>(client, provider, releases, std::move(description));
+std::unique_ptr<fetch::Repository> StoredRepository(kube::Client& client, api::Provider provider,
+                                                    std::vector<api::StoredRelease> releases, std::string description) {
+  return std::make_unique<StoredReleases>(client, std::move(provider), std::move(releases), std::move(description));
 }
 
 }  // namespace capi::releases

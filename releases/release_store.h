@@ -55,9 +55,8 @@ Result<api::StoredRelease> ReplaceRelease(const Context& ctx, kube::Client& clie
                                           const api::Release& release);
 
 // The releases that a provider's selector found, as a repository: so "latest" means the same everywhere. Of several of
-// one version the one that counts is read (I14). Lives no longer than its arguments. Thread-compatible.
-std::unique_ptr<fetch::Repository> StoredRepository(kube::Client& client, const api::Provider& provider,
-                                                    const std::vector<api::StoredRelease>& releases,
-                                                    std::string description);
+// one version the one that counts is read (I14). Lives no longer than `client`. Thread-compatible.
+std::unique_ptr<fetch::Repository> StoredRepository(kube::Client& client, api::Provider provider,
+                                                    std::vector<api::StoredRelease> releases, std::string description);
 
 }  // namespace capi::releases

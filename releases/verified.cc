@@ -9,6 +9,7 @@
 #include "base/mutex.h"
 #include "base/strings.h"
 #include "fetch/download.h"
+#include "fetch/forwarding.h"
 #include "fetch/oci/manifest.h"
 #include "verify/artifact.h"
 #include "verify/bundle.h"
@@ -66,21 +67,13 @@ Status CheckFile(const verify::PublicKeys& keys, const SignedFile& file, const a
 }
 
 // Thread-safe.
-class Verified : public fetch::Repository {
+class Verified : public fetch::ForwardingRepository {
  public:
   Verified(std::unique_ptr<fetch::Repository> repository, const verify::PublicKeys& keys, api::ProviderId id)
-      : repository_(std::move(repository)), keys_(keys), id_(std::move(id)) {}
-
-  std::string Describe() const override { return repository_->Describe(); }
-  bool IsLocal() const override { return repository_->IsLocal(); }
-  std::string ComponentsFile() const override { return repository_->ComponentsFile(); }
-  Result<std::vector<api::Version>> Versions(const Context& ctx) override { return repository_->Versions(ctx); }
-  Result<std::optional<std::vector<api::Version>>> ReleasedVersions(const Context& ctx) override {
-    return repository_->ReleasedVersions(ctx);
-  }
+      : ForwardingRepository(std::move(repository)), keys_(keys), id_(std::move(id)) {}
 
   Result<std::string> File(const Context& ctx, const api::Version& version, std::string_view name) override {
-    std::string text = TRY(repository_->File(ctx, version, name));
+    std::string text = TRY(inner().File(ctx, version, name));
     auto signatures = SignaturesOf(ctx, version, name);
     // The file is there: what isn't is no reason to look for another version.
     if (!signatures.ok() && signatures.code() == Code::kNotFound) return NotVerified(signatures.error().message);
@@ -98,7 +91,7 @@ class Verified : public fetch::Repository {
       MutexLock lock(mu_);
       if (auto kept = signatures_.find(key); kept != signatures_.end()) return kept->second;
     }
-    api::Signatures found = TRY(repository_->SignaturesOf(ctx, version, name));
+    api::Signatures found = TRY(inner().SignaturesOf(ctx, version, name));
     MutexLock lock(mu_);
     if (signatures_.size() >= kMostKept) signatures_.clear();
     signatures_[key] = found;
@@ -106,7 +99,6 @@ class Verified : public fetch::Repository {
   }
 
  private:
-  const std::unique_ptr<fetch::Repository> repository_;
   const verify::PublicKeys& keys_;
   const api::ProviderId id_;
   Mutex mu_;

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "base/files.h"
+#include "fetch/forwarding.h"
 
 namespace capi::cli {
 namespace {
@@ -17,15 +18,14 @@ bool IsThere(const std::string& path) {
 }
 
 // Thread-compatible, for its notes.
-class OverridesRepository : public fetch::Repository {
+class OverridesRepository : public fetch::ForwardingRepository {
  public:
   OverridesRepository(std::unique_ptr<fetch::Repository> repository, std::string folder, std::string label,
                       Notes& notes)
-      : repository_(std::move(repository)), folder_(std::move(folder)), label_(std::move(label)), notes_(notes) {}
-
-  std::string Describe() const override { return repository_->Describe(); }
-  std::string ComponentsFile() const override { return repository_->ComponentsFile(); }
-  Result<std::vector<api::Version>> Versions(const Context& ctx) override { return repository_->Versions(ctx); }
+      : ForwardingRepository(std::move(repository)),
+        folder_(std::move(folder)),
+        label_(std::move(label)),
+        notes_(notes) {}
 
   Result<std::string> File(const Context& ctx, const api::Version& version, std::string_view name) override {
     std::string tag = version.ToString();
@@ -39,14 +39,14 @@ class OverridesRepository : public fetch::Repository {
     }
     if (text.code() != Code::kNotFound) return text.error().With("failed to read a local override");
     notes_.Say(5, "Fetching", {{"file", name}, {"provider", label_}, {"version", tag}});
-    return repository_->File(ctx, version, name);
+    return inner().File(ctx, version, name);
   }
 
   // T14: of where the file is from. What its source has for a file of its own says nothing of one that lies here.
   Result<api::Signatures> SignaturesOf(const Context& ctx, const api::Version& version,
                                        std::string_view name) override {
     if (!IsThere(OverridePath(folder_, label_, version.ToString(), name)))
-      return repository_->SignaturesOf(ctx, version, name);
+      return inner().SignaturesOf(ctx, version, name);
     std::error_code failed;  // OpenFolder refuses what comes of it
     const std::string folder = std::filesystem::absolute(folder_, failed).string();
     auto here = TRY(fetch::OpenFolder(folder, label_, ComponentsFile()));
@@ -60,7 +60,6 @@ class OverridesRepository : public fetch::Repository {
   }
 
  private:
-  const std::unique_ptr<fetch::Repository> repository_;
   const std::string folder_, label_;
   Notes& notes_;
 };

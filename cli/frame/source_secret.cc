@@ -3,39 +3,41 @@
 #include <fmt/format.h>
 
 #include "base/encoding.h"
+#include "fetch/forwarding.h"
 
 namespace capi::cli {
 namespace {
 
 // Thread-safe, as the other one is.
-class AskedWithoutSecret : public fetch::Repository {
+class AskedWithoutSecret : public fetch::ForwardingRepository {
  public:
   AskedWithoutSecret(std::unique_ptr<fetch::Repository> repository, std::string unread)
-      : repository_(std::move(repository)), unread_(std::move(unread)) {}
+      : ForwardingRepository(std::move(repository)), unread_(std::move(unread)) {}
 
-  std::string Describe() const override { return repository_->Describe(); }
-  bool IsLocal() const override { return repository_->IsLocal(); }
-  std::string ComponentsFile() const override { return repository_->ComponentsFile(); }
   Result<std::vector<api::Version>> Versions(const Context& ctx) override {
-    auto versions = repository_->Versions(ctx);
+    auto versions = inner().Versions(ctx);
+    if (!versions.ok()) return WithUnread(versions.error(), unread_);
+    return versions;
+  }
+  Result<std::optional<std::vector<api::Version>>> ReleasedVersions(const Context& ctx) override {
+    auto versions = inner().ReleasedVersions(ctx);
     if (!versions.ok()) return WithUnread(versions.error(), unread_);
     return versions;
   }
   Result<std::string> File(const Context& ctx, const api::Version& version, std::string_view name) override {
-    auto file = repository_->File(ctx, version, name);
+    auto file = inner().File(ctx, version, name);
     if (!file.ok()) return WithUnread(file.error(), unread_);
     return file;
   }
   // A registry has them elsewhere than beside the files.
   Result<api::Signatures> SignaturesOf(const Context& ctx, const api::Version& version,
                                        std::string_view name) override {
-    auto signatures = repository_->SignaturesOf(ctx, version, name);
+    auto signatures = inner().SignaturesOf(ctx, version, name);
     if (!signatures.ok()) return WithUnread(signatures.error(), unread_);
     return signatures;
   }
 
  private:
-  const std::unique_ptr<fetch::Repository> repository_;
   const std::string unread_;
 };
 

@@ -15,6 +15,7 @@
 #include "cli/frame/overrides.h"
 #include "cli/frame/provider_release.h"
 #include "cli/frame/source_secret.h"
+#include "fetch/forwarding.h"
 #include "fetch/url.h"
 #include "kube/meta/label_selector.h"
 #include "releases/release_store.h"
@@ -25,44 +26,18 @@ namespace {
 constexpr size_t kAtOnce = 8;
 constexpr int kMostWithoutMetadata = 5;  // as when the latest is looked for (I3)
 
-// The ConfigMaps that a selector finds. Thread-compatible.
-class SelectedReleases : public fetch::Repository {
- public:
-  SelectedReleases(kube::Client& client, const api::Provider& provider, std::vector<api::StoredRelease> stored,
-                   std::string description)
-      : provider_(provider),
-        stored_(std::move(stored)),
-        releases_(releases::StoredRepository(client, provider_, stored_, std::move(description))) {}
-
-  std::string Describe() const override { return releases_->Describe(); }
-  std::string ComponentsFile() const override { return releases_->ComponentsFile(); }
-  Result<std::vector<api::Version>> Versions(const Context& ctx) override { return releases_->Versions(ctx); }
-  Result<std::string> File(const Context& ctx, const api::Version& version, std::string_view name) override {
-    return releases_->File(ctx, version, name);
-  }
-  Result<api::Signatures> SignaturesOf(const Context& ctx, const api::Version& version,
-                                       std::string_view name) override {
-    return releases_->SignaturesOf(ctx, version, name);
-  }
-
- private:
-  const api::Provider provider_;
-  const std::vector<api::StoredRelease> stored_;
-  const std::unique_ptr<fetch::Repository> releases_;  // of these
-};
-
 // What the cluster has, and what only the other one has. Both name their components file in their own way. Where the
 // other one can't be reached, the cluster's versions alone are known: it says so, and keeps why. Thread-compatible.
-class Both : public fetch::Repository {
+class Both : public fetch::ForwardingRepository {
  public:
   Both(std::unique_ptr<fetch::Repository> first, std::unique_ptr<fetch::Repository> second, Notes& notes)
-      : first_(std::move(first)), second_(std::move(second)), notes_(notes) {}
+      : ForwardingRepository(std::move(first)), second_(std::move(second)), notes_(notes) {}
 
-  std::string Describe() const override { return first_->Describe() + ", and " + second_->Describe(); }
-  std::string ComponentsFile() const override { return first_->ComponentsFile(); }
+  std::string Describe() const override { return inner().Describe() + ", and " + second_->Describe(); }
+  bool IsLocal() const override { return inner().IsLocal() && second_->IsLocal(); }
 
   Result<std::vector<api::Version>> Versions(const Context& ctx) override {
-    auto first = TRY(first_->Versions(ctx));
+    auto first = TRY(inner().Versions(ctx));
     auto second = second_->Versions(ctx);
     TRY(ctx.Check());
     std::set<api::Version> all(first.begin(), first.end());
@@ -70,29 +45,40 @@ class Both : public fetch::Repository {
       all.insert(second->begin(), second->end());
     } else {
       unreached_ = second.error();
-      notes_.Warn(fmt::format("the versions of {} alone are known: {}", first_->Describe(), unreached_->message));
+      notes_.Warn(fmt::format("the versions of {} alone are known: {}", inner().Describe(), unreached_->message));
     }
     return std::vector<api::Version>(all.begin(), all.end());
   }
 
+  // What is in the cluster is a release.
+  Result<std::optional<std::vector<api::Version>>> ReleasedVersions(const Context& ctx) override {
+    if (unreached_) return std::optional<std::vector<api::Version>>();
+    auto released = TRY(second_->ReleasedVersions(ctx));
+    if (!released) return released;
+    const auto first = TRY(inner().Versions(ctx));
+    std::set<api::Version> all(first.begin(), first.end());
+    all.insert(released->begin(), released->end());
+    return std::optional(std::vector<api::Version>(all.begin(), all.end()));
+  }
+
   Result<std::string> File(const Context& ctx, const api::Version& version, std::string_view name) override {
-    auto file = first_->File(ctx, version, name);
+    auto file = inner().File(ctx, version, name);
     if (file.ok() || file.code() != Code::kNotFound) return file;
-    return second_->File(ctx, version, name == first_->ComponentsFile() ? second_->ComponentsFile() : name);
+    return second_->File(ctx, version, name == ComponentsFile() ? second_->ComponentsFile() : name);
   }
 
   Result<api::Signatures> SignaturesOf(const Context& ctx, const api::Version& version,
                                        std::string_view name) override {
-    auto found = first_->SignaturesOf(ctx, version, name);
+    auto found = inner().SignaturesOf(ctx, version, name);
     if (found.ok() || found.code() != Code::kNotFound) return found;
-    return second_->SignaturesOf(ctx, version, name == first_->ComponentsFile() ? second_->ComponentsFile() : name);
+    return second_->SignaturesOf(ctx, version, name == ComponentsFile() ? second_->ComponentsFile() : name);
   }
 
   // Why the other one wasn't reached, once the versions were asked for.
   const std::optional<Error>& unreached() const { return unreached_; }
 
  private:
-  const std::unique_ptr<fetch::Repository> first_, second_;
+  const std::unique_ptr<fetch::Repository> second_;
   Notes& notes_;
   std::optional<Error> unreached_;
 };
@@ -142,9 +128,9 @@ Result<std::unique_ptr<fetch::Repository>> Selected(const Context& ctx, Manageme
                        "failed to list the ConfigMaps of spec.fetchConfig.selector");
   std::vector<api::StoredRelease> stored;
   for (const kube::Object& map : list.items) stored.push_back(api::ReadStoredRelease(map));
-  return std::unique_ptr<fetch::Repository>(std::make_unique<SelectedReleases>(
+  return releases::StoredRepository(
       cluster.client(), provider, std::move(stored),
-      fmt::format("ConfigMaps of namespace {} with {}", provider.id.ns, selector.ToString())));
+      fmt::format("ConfigMaps of namespace {} with {}", provider.id.ns, selector.ToString()));
 }
 
 void TellOdd(const UpgradeCandidate& candidate, Notes& notes) {
