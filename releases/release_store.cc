@@ -157,6 +157,15 @@ api::Signatures SignaturesIn(const kube::Object& map) {
   return out;
 }
 
+// Those of one file. What an artifact was signed with is of both.
+api::Signatures OfFile(const api::Signatures& signatures, std::string_view key) {
+  api::Signatures out;
+  for (const auto& [name, text] : signatures) {
+    if (name == api::kArtifactKey || name.starts_with(key)) out[name] = text;
+  }
+  return out;
+}
+
 class StoredReleases : public fetch::Repository {
  public:
   StoredReleases(kube::Client& client, api::Provider provider, std::vector<api::StoredRelease> releases,
@@ -180,21 +189,38 @@ class StoredReleases : public fetch::Repository {
 
   Result<std::string> File(const Context& ctx, const api::Version& version, std::string_view name) override {
     const kube::Object map = TRY(MapOf(ctx, version));
-    read_ = {version, SignaturesIn(map)};
+    KeepSignatures(version, map);
     if (name != "metadata.yaml") return Components(map, InCluster(ctx, client_, map.ns()));
     const Json* text = Find(map.json(), {"data", "metadata"});
     if (text == nullptr || !text->is_string()) return Error{Code::kNotFound, Bad(map, "has no metadata").message, {}};
     return text->get<std::string>();
   }
 
-  Result<api::Signatures> SignaturesOf(const Context& ctx, const api::Version& version, std::string_view) override {
+  Result<api::Signatures> SignaturesOf(const Context& ctx, const api::Version& version,
+                                       std::string_view name) override {
+    const std::string_view key = name == "metadata.yaml" ? api::kMetadataKey : api::kComponentsKey;
     // Those that lay beside what was read, also where both have been edited since.
-    if (read_ && read_->first == version) return read_->second;
-    return SignaturesIn(TRY(MapOf(ctx, version)));
+    if (!read_ || read_->version != version) KeepSignatures(version, TRY(MapOf(ctx, version)));
+    api::Signatures found = OfFile(read_->signatures, key);
+    if (!found.empty()) return found;
+    return Error{
+        Code::kNotFound,
+        fmt::format(
+            "{0} has no signature of the {1}: none of the keys {1}.sigstore.json, {1}.bundle and {1}.sig is there",
+            read_->where, key),
+        {}};
   }
 
  private:
-  std::optional<std::pair<api::Version, api::Signatures>> read_;  // by File, the last time
+  struct Read {
+    api::Version version;
+    std::string where;
+    api::Signatures signatures;
+  };
+
+  void KeepSignatures(const api::Version& version, const kube::Object& map) {
+    read_ = Read{version, Where(map.ns(), map.name()), SignaturesIn(map)};
+  }
 
   Result<kube::Object> MapOf(const Context& ctx, const api::Version& version) {
     const api::StoredRelease* stored = api::ReleaseThatCounts(releases_, provider_, version.ToString());
@@ -206,9 +232,15 @@ class StoredReleases : public fetch::Repository {
   const api::Provider provider_;
   const std::vector<api::StoredRelease> releases_;
   const std::string description_;
+  std::optional<Read> read_;  // the last one
 };
 
 }  // namespace
+
+bool IsSigned(const api::Release& release) {
+  return !OfFile(release.signatures, api::kMetadataKey).empty() &&
+         !OfFile(release.signatures, api::kComponentsKey).empty();
+}
 
 Result<api::Release> ReadReleaseMap(const kube::Object& map, const FindPart& find) {
   const api::StoredRelease stored = api::ReadStoredRelease(map);
@@ -254,14 +286,16 @@ Result<std::optional<FoundRelease>> FindStored(const Context& ctx, kube::Client&
 
 namespace {
 
+// T14: one without signatures isn't the one that was fetched with them.
 bool IsTheSame(const api::Release& there, const api::Release& release) {
-  return there.components == release.components && there.metadata == release.metadata;
+  return there.components == release.components && there.metadata == release.metadata &&
+         (release.signatures.empty() || IsSigned(there));
 }
 
 // Whoever has rendered `release` mustn't take another one's ConfigMap for it.
 Error Another(const kube::Object& map) {
   return Error{Code::kConflict,
-               fmt::format("{} has come meanwhile, and holds another release: it is looked at next",
+               fmt::format("{} has come meanwhile, and holds another release, or lacks its signatures: it is looked at next",
                            Where(map.ns(), map.name())),
                {}};
 }

@@ -20,6 +20,9 @@
 
 namespace capi::releases {
 
+// Whether each of its two files has a signature with it (behaviour.md T14); not whether one is right.
+bool IsSigned(const api::Release& release);
+
 // A further ConfigMap of the same namespace, by its name. kNotFound.
 using FindPart = std::function<Result<kube::Object>(const std::string& name)>;
 
@@ -43,8 +46,8 @@ Result<std::optional<FoundRelease>> FindStored(const Context& ctx, kube::Client&
                                                const api::Version& version);
 
 // Writes a fetched release as a ConfigMap owned by the provider: plain up to 1 MiB, gzip above, in parts above that.
-// A ConfigMap of that name which is there already wins: kConflict where it holds another release, which is to be
-// looked at then.
+// A ConfigMap of that name which is there already wins: kConflict where it holds another release, or lacks
+// signatures that this one has; it is to be looked at then.
 Result<api::StoredRelease> StoreRelease(const Context& ctx, kube::Client& client, const api::Provider& owner,
                                         const api::Release& release);
 

@@ -224,6 +224,31 @@ TEST(ReleaseStore, WhatIsPreloadedCountsByItsLabels_L25_I14) {
   }
 }
 
+// T14: what came meanwhile with the same text isn't what was fetched with its signatures; and of each file its own count.
+TEST(ReleaseStore, OneThatLacksSignaturesIsAnother_T14) {
+  const api::Provider owner = Owner();
+  MapServer server;
+  server.Take(1'000);
+  api::Release release = Large(1);
+  release.signatures = {{"metadata.sig", "a"}};
+  EXPECT_FALSE(IsSigned(release));
+  release.components.resize(1'000);
+  const kube::Object half = api::PackRelease(owner.id, release, {{std::string(api::kLabelReleaseVersion), "v1.12.0"}}).front();
+  ASSERT_TRUE(server.client->Create(Soon(), kube::Builtin("ConfigMap"), half, {}).ok());
+  auto there = StoredRepository(*server.client, owner, {api::ReadStoredRelease(half)}, "these");
+  EXPECT_TRUE(there->SignaturesOf(Soon(), release.version, "metadata.yaml").ok());
+  EXPECT_EQ(there->SignaturesOf(Soon(), release.version, "components").code(), Code::kNotFound);
+
+  release.signatures["components.sig"] = "b";
+  EXPECT_TRUE(IsSigned(release));
+  EXPECT_EQ(StoreRelease(Soon(), *server.client, owner, release).code(), Code::kConflict);
+  EXPECT_EQ(ReplaceRelease(Soon(), *server.client, owner, release).code(), Code::kConflict);
+  release.signatures.clear();
+  EXPECT_TRUE(ReplaceRelease(Soon(), *server.client, owner, release).ok()) << "nobody asks for them";
+  release.signatures = {{"artifact.json", "c"}};
+  EXPECT_TRUE(IsSigned(release)) << "it is of both";
+}
+
 // A version was chosen, and its signatures looked at, by another one than was installed then.
 TEST(ReleaseStore, OfSeveralOfAVersionTheOneThatCountsIsRead_I14) {
   const api::Provider owner = Owner();

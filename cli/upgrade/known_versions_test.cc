@@ -181,6 +181,40 @@ TEST_F(ReleasesInTheCluster, GitHubIsAskedForWhatHasOverridesAlone) {  // L12
   EXPECT_THAT(got.err, HasSubstr(kAlone));
 }
 
+// The same ConfigMap has none again, whoever is asked beside it. Nor does one count that has those of one file.
+TEST_F(ReleasesInTheCluster, SignaturesThatLackThereAreOfTheSourceBesideThem) {  // L13, T14
+  const std::string path = "/api/v1/namespaces/capa-system/configmaps/infrastructure-aws-v2.1.0";
+  Json map = cluster_.Get(kMap);
+  map["metadata"]["name"] = "infrastructure-aws-v2.1.0";
+  map["metadata"]["labels"]["provider.cluster.x-k8s.io/version"] = "v2.1.0";
+  map["data"]["metadata.sig"] = "bWV0YQ==";
+  cluster_.Put(path, map);
+  cluster_.Change(UpgradeCluster::PathOf(kAws), [&](Json& aws) {
+    aws["spec"]["fetchConfig"]["verify"] = {{"provider", "cosign"}, {"secretRef", {{"name", "keys"}}}};
+  });
+  Plan("");
+  auto apply = [&] {
+    return Run({"upgrade", "apply", "-i", "aws:v2.1.0"}, {{"TOKEN", "a"}, {"HTTPS_PROXY", "http://127.0.0.1:1"}});
+  };
+  const std::string lacks = "ConfigMap capa-system/infrastructure-aws-v2.1.0 has no signatures of both its files";
+  EXPECT_THAT(apply().err, HasSubstr(lacks)) << "somebody put it there";
+  map["metadata"]["labels"][std::string(api::kLabelManagedBy)] = "capi-operator";
+  cluster_.Put(path, map);
+  EXPECT_THAT(apply().err, HasSubstr(lacks)) << "nobody else has it";
+  Plan(Source("aws", "InfrastructureProvider", "infrastructure-aws"));
+  EXPECT_THAT(apply().err, HasSubstr("has no signature of metadata.yaml"));
+  EXPECT_THAT(cluster_.writes(), IsEmpty());
+  const std::string folder = "r/infrastructure-aws/v2.1.0/";
+  cluster_.folder.Put(folder + "metadata.yaml.sig", "c291cmNl");
+  cluster_.folder.Put(folder + "c.yaml.sig", "Y29tcG9uZW50cw==");
+  Outcome got = apply();
+  ASSERT_EQ(got.code, 0) << got.err;
+  map = cluster_.Get(path);
+  EXPECT_EQ(GetString(map, {"data", "metadata.sig"}), "c291cmNl");
+  EXPECT_EQ(GetString(map, {"data", "components.sig"}), "Y29tcG9uZW50cw==");
+  EXPECT_THAT(GetString(map, {"data", "components"}), HasSubstr("name: c")) << "what they are of";
+}
+
 // L12, T10: an object that leads to a private project on GitLab. Its Secret's token goes there; that of another
 // namespace doesn't, and nor does this machine's.
 TEST_F(Upgrades, APrivateProjectIsAskedWithTheTokenOfTheProvidersSecret) {

@@ -110,6 +110,28 @@ bool IsVerified(const api::Provider& provider) {
   return provider.spec.fetch_config && provider.spec.fetch_config->verify;
 }
 
+Error LacksSignatures(const api::ProviderId& id, const std::string& name) {
+  return Refused(
+      fmt::format("{}: ConfigMap {}/{} has no signatures of both its files (spec.fetchConfig.verify): add them under "
+                  "the keys metadata.sig and components.sig, or those with .bundle or .sigstore.json",
+                  Describe(id), id.ns, name));
+}
+
+// Of ConfigMaps and this machine's source that one alone; nothing where there is none.
+Result<std::optional<ProviderRepository>> OpenPastTheCluster(const Context& ctx, const Config& config,
+                                                             ManagementCluster& cluster, const ProviderObject& object,
+                                                             Notes& notes) {
+  const api::ProviderId& id = object.provider.id;
+  const InstalledProvider installed{id.type, id.name, id.ns, ""};
+  auto from = TRY(OpenRepository(ctx, config, cluster, installed, &object, notes));
+  const auto& fetch = object.provider.spec.fetch_config;
+  if (!fetch || !fetch->selector) return std::optional(std::move(from));
+  if (from.operator_reaches_it) return std::optional<ProviderRepository>();
+  ProviderObject without = object;
+  without.provider.spec.fetch_config->selector.reset();
+  return std::optional(TRY(OpenRepository(ctx, config, cluster, installed, &without, notes)));
+}
+
 // `verified`: with its signatures.
 Result<Fetched> Fetch(const Context& ctx, const Config& config, ManagementCluster& cluster,
                       const ProviderObject& object, const api::Version& version, bool verified, Notes& notes) {
@@ -117,18 +139,19 @@ Result<Fetched> Fetch(const Context& ctx, const Config& config, ManagementCluste
   const bool overridden = !IsOfRegistry(object.provider) && TRY(HasOwnFiles(config, object.provider, version));
   auto stored = TRY(releases::FindStored(ctx, cluster.client(), object.provider, version));
   // T14: what is put there has its signatures with it, and what was there before may lack them; the operator verifies.
-  const bool lacks = verified && stored && stored->release.signatures.empty();
-  if (lacks && stored->kept) {
-    return Refused(
-        fmt::format("{}: ConfigMap {}/{} has no signatures (spec.fetchConfig.verify): add them under the "
-                    "keys metadata.sig and components.sig, or those with .bundle or .sigstore.json",
-                    Describe(id), id.ns, stored->name));
-  }
+  const bool lacks = verified && stored && !releases::IsSigned(stored->release);
+  if (lacks && stored->kept) return LacksSignatures(id, stored->name);
   if (stored && !lacks && !overridden) return Fetched{std::move(stored->release), false};
-  InstalledProvider installed{id.type, id.name, id.ns, ""};
-  auto from = TRY(OpenRepository(ctx, config, cluster, installed, &object, notes));
-  auto release = TRY_WITH(fetch::GetRelease(ctx, *from.repository, version, verified), Describe(id));
-  if (!stored) return Fetched{std::move(release), overridden || !from.operator_reaches_it};
+  const InstalledProvider installed{id.type, id.name, id.ns, ""};
+  std::optional<ProviderRepository> from;
+  if (lacks) {
+    from = TRY(OpenPastTheCluster(ctx, config, cluster, object, notes));
+    if (!from) return LacksSignatures(id, stored->name);
+  } else {
+    from = TRY(OpenRepository(ctx, config, cluster, installed, &object, notes));
+  }
+  auto release = TRY_WITH(fetch::GetRelease(ctx, *from->repository, version, verified), Describe(id));
+  if (!stored) return Fetched{std::move(release), overridden || !from->operator_reaches_it};
   bool same = stored->release.components == release.components && stored->release.metadata == release.metadata;
   if (!same && stored->kept) {
     return Refused(fmt::format("{}: ConfigMap {}/{} holds another {} than the folder of overrides: remove one of them",

@@ -288,7 +288,7 @@ TEST_F(Upgrades, SignaturesGoIntoTheClusterWithARelease_T14) {
   before["metadata"]["labels"]["provider.cluster.x-k8s.io/version"] = "v2.1.0";
   cluster_.Put(path, before);
   EXPECT_THAT(Run({"upgrade", "apply", "-i", "aws:v2.1.0"}, token).err,
-              HasSubstr("ConfigMap capa-system/infrastructure-aws-v2.1.0 has no signatures"));
+              HasSubstr("ConfigMap capa-system/infrastructure-aws-v2.1.0 has no signatures of both its files"));
   EXPECT_THAT(cluster_.writes(), IsEmpty());
   before["metadata"]["labels"][std::string(api::kLabelManagedBy)] = "capi-operator";
   cluster_.Put(path, before);
