@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <optional>
 
 #include "base/strings.h"
 #include "base/yaml/yaml.h"
 #include "fetch/download.h"
+#include "fetch/newest.h"
 #include "fetch/text.h"
 #include "fetch/url.h"
 #include "verify/bundle.h"
@@ -17,11 +17,6 @@ namespace capi::fetch {
 namespace {
 
 constexpr size_t kCandidates = 5;  // a release may lack its files while it is being published; older ones are not asked
-
-struct Newest {
-  api::Version version;
-  std::string metadata;
-};
 
 // The series that metadata names; nullopt for what can't be read, and for what another tool's format may mean by them.
 std::optional<api::Metadata> ReadSeries(std::string_view text) {
@@ -42,12 +37,22 @@ std::vector<api::Version> NewestFirst(std::vector<api::Version> versions) {
   return versions;
 }
 
-// The first with metadata among the newest that `fits` takes; nullopt where there is none.
+constexpr std::string_view kNoVersions = "failed to get repository versions";
+
+// nullopt where the source says no more than Versions.
+Result<std::optional<std::vector<api::Version>>> Released(const Context& ctx, Repository& repository) {
+  auto released = repository.ReleasedVersions(ctx);
+  if (released.ok()) return released;
+  if (released.code() != Code::kNotFound) return released.error().With(kNoVersions);
+  return std::optional<std::vector<api::Version>>();
+}
+
+}  // namespace
+
 Result<std::optional<Newest>> FirstWithMetadata(const Context& ctx, Repository& repository,
-                                                const std::vector<api::Version>& newest_first,
-                                                const std::function<bool(const api::Version&)>& fits) {
+                                                std::vector<api::Version> versions, const Fits& fits) {
   size_t tried = 0;
-  for (const api::Version& version : newest_first) {
+  for (const api::Version& version : NewestFirst(std::move(versions))) {
     if (!fits(version)) continue;
     if (tried++ == kCandidates) break;
     Result<std::string> metadata = repository.File(ctx, version, kMetadataFile);
@@ -56,6 +61,17 @@ Result<std::optional<Newest>> FirstWithMetadata(const Context& ctx, Repository& 
   }
   return std::optional<Newest>();
 }
+
+Result<std::optional<Newest>> FirstReleased(const Context& ctx, Repository& repository,
+                                            std::vector<api::Version> versions, const Fits& fits) {
+  auto first = TRY(FirstWithMetadata(ctx, repository, std::move(versions), fits));
+  if (first) return first;
+  auto released = TRY(Released(ctx, repository));
+  if (!released) return first;
+  return FirstWithMetadata(ctx, repository, *std::move(released), fits);
+}
+
+namespace {
 
 struct Choice {
   api::Version version;
@@ -69,9 +85,8 @@ Error NoRelease(const Repository& repository, std::string_view why) {
                {}};
 }
 
-Result<Choice> ChooseOf(const Context& ctx, Repository& repository, std::vector<api::Version> versions,
+Result<Choice> ChooseOf(const Context& ctx, Repository& repository, const std::vector<api::Version>& versions,
                         const std::vector<std::string>& contracts) {
-  versions = NewestFirst(std::move(versions));
   if (versions.empty()) return NoRelease(repository, "");
 
   auto any = [](const api::Version&) { return true; };
@@ -93,12 +108,11 @@ Result<Choice> ChooseOf(const Context& ctx, Repository& repository, std::vector<
 
 // Tags that aren't releases (of the repository that a fork was made of, say) may be newer than all that are.
 Result<Choice> Choose(const Context& ctx, Repository& repository, const std::vector<std::string>& contracts) {
-  constexpr std::string_view kFailed = "failed to get repository versions";
-  Result<Choice> choice = ChooseOf(ctx, repository, TRY_WITH(repository.Versions(ctx), kFailed), contracts);
+  const auto versions = TRY_WITH(repository.Versions(ctx), kNoVersions);
+  Result<Choice> choice = ChooseOf(ctx, repository, versions, contracts);
   if (choice.ok() || choice.code() != Code::kNotFound) return choice;
-  auto released = repository.ReleasedVersions(ctx);
-  if (!released.ok() && released.code() != Code::kNotFound) return released.error().With(kFailed);
-  return released.ok() && *released ? ChooseOf(ctx, repository, **std::move(released), contracts) : choice;
+  const auto released = TRY(Released(ctx, repository));
+  return released ? ChooseOf(ctx, repository, *released, contracts) : choice;
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/testing/vectors.h"
+#include "fetch/newest.h"
 
 namespace capi::fetch {
 namespace {
@@ -139,6 +140,30 @@ TEST(LatestVersion, PassesOverReleasesThatAreStillBeingPublished) {
   TextRepository repository = WithReleases({"v1.11.0", "v1.11.1"});
   repository.files.erase("v1.11.1/metadata.yaml");
   EXPECT_EQ(LatestVersion({}, repository, {"v1beta2"})->ToString(), "v1.11.0");
+}
+
+// I3: five tags without releases are passed over, and asked for no more than once.
+TEST(FirstReleased, GoesByWhatTheSourceSaysAreReleases_I3) {
+  class Tags : public TextRepository {
+   public:
+    explicit Tags(TextRepository texts) : TextRepository(std::move(texts)) {}
+    Result<std::optional<std::vector<api::Version>>> ReleasedVersions(const Context&) override { return released; }
+    std::optional<std::vector<api::Version>> released;
+  };
+  Tags repository(WithReleases({"v1.10.0", "v1.11.0", "v1.11.1", "v1.11.2", "v1.11.3", "v1.11.4", "v1.11.5"}));
+  for (int patch = 1; patch <= 5; ++patch) repository.files.erase(fmt::format("v1.11.{}/metadata.yaml", patch));
+  auto any = [](const api::Version&) { return true; };
+  auto old = [](const api::Version& version) { return version.minor == 10; };
+  auto found = FirstReleased({}, repository, repository.versions, any);
+  ASSERT_TRUE(found.ok()) << found.error().message;
+  EXPECT_FALSE(found->has_value());
+  EXPECT_EQ(repository.asked.size(), 5u);
+  repository.released = {repository.versions[0], repository.versions[1]};
+  found = FirstReleased({}, repository, repository.versions, any);
+  ASSERT_TRUE(found.ok() && found->has_value());
+  EXPECT_EQ((*found)->version.ToString(), "v1.11.0");
+  EXPECT_EQ((*found)->metadata, kSeries);
+  EXPECT_EQ((*FirstReleased({}, repository, repository.versions, old))->version.ToString(), "v1.10.0");
 }
 
 TEST(LatestVersion, AsksForFiveReleasesAtMost) {

@@ -294,10 +294,11 @@ bool IsTheSame(const api::Release& there, const api::Release& release) {
 
 // Whoever has rendered `release` mustn't take another one's ConfigMap for it.
 Error Another(const kube::Object& map) {
-  return Error{Code::kConflict,
-               fmt::format("{} has come meanwhile, and holds another release, or lacks its signatures: it is looked at next",
-                           Where(map.ns(), map.name())),
-               {}};
+  return Error{
+      Code::kConflict,
+      fmt::format("{} has come meanwhile, and holds another release, or lacks its signatures: it is looked at next",
+                  Where(map.ns(), map.name())),
+      {}};
 }
 
 }  // namespace

@@ -224,7 +224,8 @@ TEST(ReleaseStore, WhatIsPreloadedCountsByItsLabels_L25_I14) {
   }
 }
 
-// T14: what came meanwhile with the same text isn't what was fetched with its signatures; and of each file its own count.
+// T14: what came meanwhile with the same text isn't what was fetched with its signatures; and of each file its own
+// count.
 TEST(ReleaseStore, OneThatLacksSignaturesIsAnother_T14) {
   const api::Provider owner = Owner();
   MapServer server;
@@ -233,7 +234,8 @@ TEST(ReleaseStore, OneThatLacksSignaturesIsAnother_T14) {
   release.signatures = {{"metadata.sig", "a"}};
   EXPECT_FALSE(IsSigned(release));
   release.components.resize(1'000);
-  const kube::Object half = api::PackRelease(owner.id, release, {{std::string(api::kLabelReleaseVersion), "v1.12.0"}}).front();
+  const kube::Object half =
+      api::PackRelease(owner.id, release, {{std::string(api::kLabelReleaseVersion), "v1.12.0"}}).front();
   ASSERT_TRUE(server.client->Create(Soon(), kube::Builtin("ConfigMap"), half, {}).ok());
   auto there = StoredRepository(*server.client, owner, {api::ReadStoredRelease(half)}, "these");
   EXPECT_TRUE(there->SignaturesOf(Soon(), release.version, "metadata.yaml").ok());

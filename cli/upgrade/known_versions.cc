@@ -16,6 +16,7 @@
 #include "cli/frame/provider_release.h"
 #include "cli/frame/source_secret.h"
 #include "fetch/forwarding.h"
+#include "fetch/newest.h"
 #include "fetch/url.h"
 #include "kube/meta/label_selector.h"
 #include "releases/release_store.h"
@@ -24,7 +25,6 @@ namespace capi::cli {
 namespace {
 
 constexpr size_t kAtOnce = 8;
-constexpr int kMostWithoutMetadata = 5;  // as when the latest is looked for (I3)
 
 // What the cluster has, and what only the other one has. Both name their components file in their own way. Where the
 // other one can't be reached, the cluster's versions alone are known: it says so, and keeps why. Thread-compatible.
@@ -198,16 +198,20 @@ Result<ProviderRepository> OpenRepository(const Context& ctx, const Config& conf
   return ProviderRepository{std::move(repository), IsBuiltIn(*source)};
 }
 
-// The metadata of the highest version. Those that have none yet go: a tag is there before its release is.
-Result<std::string> HighestMetadata(const Context& ctx, fetch::Repository& repository,
-                                    std::vector<api::Version>& versions) {
-  std::sort(versions.begin(), versions.end());
-  for (int tried = 1;; ++tried) {
-    Result<std::string> text = repository.File(ctx, versions.back(), "metadata.yaml");
-    if (text.ok() || text.code() != Code::kNotFound || versions.size() == 1 || tried == kMostWithoutMetadata)
-      return text;
-    versions.pop_back();
-  }
+namespace {
+
+// The highest version that has metadata, be it a prerelease; that may say series which no stable version is of yet.
+Result<fetch::Newest> HighestWithMetadata(const Context& ctx, fetch::Repository& repository,
+                                          const std::vector<api::Version>& versions) {
+  auto any = [](const api::Version&) { return true; };
+  auto newest = TRY(fetch::FirstReleased(ctx, repository, versions, any));
+  if (!newest)
+    return Error{
+        Code::kNotFound, fmt::format("none of the five newest versions of {} has it", repository.Describe()), {}};
+  if (!newest->version.prerelease.empty()) return *std::move(newest);
+  auto above = [&](const api::Version& version) { return !version.prerelease.empty() && version > newest->version; };
+  auto prerelease = TRY(fetch::FirstWithMetadata(ctx, repository, versions, above));
+  return prerelease ? *std::move(prerelease) : *std::move(newest);
 }
 
 // The version that would be offered for each contract has its metadata: a tag may be there without a release. One whose
@@ -215,19 +219,19 @@ Result<std::string> HighestMetadata(const Context& ctx, fetch::Repository& repos
 Status DropUnreleased(const Context& ctx, fetch::Repository& repository, const api::Version& highest,
                       UpgradeInfo& info) {
   for (const std::string& contract : ContractsForUpgrade(info)) {
-    for (int tried = 1;; ++tried) {
-      std::optional<api::Version> latest = LatestNext(info, {contract});
-      if (!latest || *latest == highest) break;
-      if (tried <= kMostWithoutMetadata) {
-        Result<std::string> text = repository.File(ctx, *latest, "metadata.yaml");
-        if (text.ok()) break;
-        if (text.code() != Code::kNotFound) return text.error();
-      }
-      std::erase(info.next, *latest);
-    }
+    const std::optional<api::Version> latest = LatestNext(info, {contract});
+    if (!latest || *latest == highest) continue;
+    auto fits = [&](const api::Version& version) {
+      return version.prerelease.empty() && version > info.current && info.metadata.ContractOf(version) == contract;
+    };
+    const auto found = TRY(fetch::FirstReleased(ctx, repository, info.next, fits));
+    std::erase_if(info.next,
+                  [&](const api::Version& version) { return fits(version) && (!found || version > found->version); });
   }
   return Ok();
 }
+
+}  // namespace
 
 Result<UpgradeInfo> ReadUpgradeInfo(const Context& ctx, fetch::Repository& repository,
                                     const InstalledProvider& provider) {
@@ -237,11 +241,11 @@ Result<UpgradeInfo> ReadUpgradeInfo(const Context& ctx, fetch::Repository& repos
   if (versions.empty()) return MakeUpgradeInfo(provider, {}, {});
   const std::string unread =
       fmt::format("failed to read \"metadata.yaml\" from the repository for provider {}", api::GoQuote(label));
-  std::string text = TRY_WITH(HighestMetadata(ctx, repository, versions), unread);
-  const api::Version highest = versions.back();
-  api::Metadata metadata = TRY(api::Metadata::Parse(text, label));
+  const fetch::Newest highest = TRY_WITH(HighestWithMetadata(ctx, repository, versions), unread);
+  api::Metadata metadata = TRY(api::Metadata::Parse(highest.metadata, label));
+  std::erase_if(versions, [&](const api::Version& version) { return version > highest.version; });
   UpgradeInfo info = TRY(MakeUpgradeInfo(provider, std::move(versions), std::move(metadata)));
-  TRY_WITH(DropUnreleased(ctx, repository, highest, info), unread);
+  TRY_WITH(DropUnreleased(ctx, repository, highest.version, info), unread);
   return info;
 }
 

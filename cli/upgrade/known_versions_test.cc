@@ -124,6 +124,16 @@ TEST_F(Upgrades, AVersionBelowTheHighestThatHasNoReleaseIsNotOffered) {  // L12,
   EXPECT_EQ(VersionOf(kAws), "v2.1.0");
 }
 
+// A prerelease that is a release says its series; five that are none say nothing against the stable ones.
+TEST_F(Upgrades, TagsOfPrereleasesWithoutReleasesKeepNothingFromBeingTold) {  // L12, I3
+  for (const std::string number : {"0", "1", "2", "3", "4"})
+    cluster_.folder.Put("r/infrastructure-aws/v3.0.0-alpha." + number + "/notes.txt", "");
+  Outcome plan = Run({"upgrade", "plan"});
+  EXPECT_EQ(plan.code, 0) << plan.err;
+  EXPECT_THAT(plan.out, HasSubstr(kNewer));
+  EXPECT_THAT(plan.err, Not(HasSubstr("can't be told")));
+}
+
 // It knows what the mirror may not have.
 TEST_F(ReleasesInTheCluster, AMirrorListsItsVersionsItselfWhateverModuleProxyIsNamed_I17) {
   for (bool named : {true, false}) {
