@@ -15,6 +15,7 @@ namespace {
 constexpr std::string_view kRoot = "/v2/", kBase = "/v2/org/provider/";
 constexpr std::string_view kTitle = "org.opencontainers.image.title";
 constexpr size_t kTagsPerPage = 2;
+constexpr char kToPush[] = "-to-push";  // behind a token that was asked for with this right
 
 std::string DigestOf(std::string_view text) { return "sha256:" + Sha256Hex(text); }
 
@@ -94,6 +95,8 @@ OciStandIn::~OciStandIn() = default;
 
 std::string OciStandIn::host() const { return registry_->address(); }
 
+std::string OciStandIn::token_host() const { return tokens_->address(); }
+
 std::string OciStandIn::reference(std::string_view rest) const {
   return fmt::format("http://{}/org/provider{}", registry_->address(), rest);
 }
@@ -137,7 +140,8 @@ bool OciStandIn::IsAllowed(const http::ServerRequest& request) const {
   const std::string sent = request.headers.Get("Authorization");
   if (auth_ == OciAuth::kBasic) return sent == "Basic " + Base64Encode(fmt::format("{}:{}", kOciUser, kOciPassword));
   MutexLock lock(mu_);
-  return auth_ == OciAuth::kNone || sent == fmt::format("Bearer token-{}", generation_);
+  const std::string token = fmt::format("Bearer token-{}", generation_);
+  return auth_ == OciAuth::kNone || sent == token || sent == token + kToPush;
 }
 
 http::Response OciStandIn::Registry(const http::ServerRequest& request) {
@@ -151,11 +155,14 @@ http::Response OciStandIn::Registry(const http::ServerRequest& request) {
         R"(Basic realm="x", Bearer realm="http://{}/token?a=b",service="registry \"one\"",scope="repository:org/provider:pull")",
         tokens_->address()));
   }
+  const bool writes = request.method == "POST" || request.method == "PUT";
+  if (writes && auth_ == OciAuth::kBearer && !request.headers.Get("Authorization").ends_with(kToPush))
+    return OciAnswer(403, R"({"errors":[{"code":"DENIED"}]})");
   const size_t end = EndOfName(request.path);
   if (!request.path.starts_with(kRoot) || end == request.path.npos) return NotFound("NAME_UNKNOWN");
   const std::string base = request.path.substr(0, end), rest = request.path.substr(end);
   if (rest == "tags/list") return Tags(request);
-  if (request.method == "POST" || request.method == "PUT") return Write(request, base, rest);
+  if (writes) return Write(request, base, rest);
   if (rest.starts_with("manifests/")) return Manifest(KeyOf(base, rest.substr(10)));
   MutexLock lock(mu_);
   if (!rest.starts_with("blobs/") || !blobs_.contains(rest.substr(6))) return NotFound("BLOB_UNKNOWN");
@@ -222,9 +229,11 @@ http::Response OciStandIn::Tokens(const http::ServerRequest& request) {
   const std::string basic = "Basic " + Base64Encode(fmt::format("{}:{}", kOciUser, kOciPassword));
   const bool by_refresh = request.body.find(fmt::format("refresh_token={}", kOciRefresh)) != std::string::npos;
   if (!by_refresh && request.headers.Get("Authorization") != basic) return OciAnswer(401);
-  MutexLock lock(mu_);
+  const std::string& asked = by_refresh ? request.body : request.query;
+  const char* right = asked.find(PercentEscape(":pull,push")) == std::string::npos ? "" : kToPush;
   const char* member = by_refresh ? "access_token" : "token";
-  return OciAnswer(200, ToJsonText({{member, fmt::format("token-{}", generation_)}, {"expires_in", 300}}));
+  MutexLock lock(mu_);
+  return OciAnswer(200, ToJsonText({{member, fmt::format("token-{}{}", generation_, right)}, {"expires_in", 300}}));
 }
 
 http::Response OciStandIn::Store(const http::ServerRequest& request) {

@@ -31,7 +31,7 @@ struct OciRequest {
 enum class OciAuth { kNone, kBasic, kBearer };
 
 // A registry, its token server, and the store that it redirects to for blobs. Tags come in pages of two. Takes what is
-// pushed. Thread-safe.
+// pushed; where there are tokens, with one that was asked for with the right to push. Thread-safe.
 class OciStandIn {
  public:
   // What answers in place of the stand-in, where it does. Set before the first request.
@@ -42,6 +42,7 @@ class OciStandIn {
 
   std::string reference(std::string_view rest = "") const;  // "http://127.0.0.1:1234/org/provider" and what is given
   std::string host() const;                                 // "127.0.0.1:1234"
+  std::string token_host() const;                           // the same of its token server
   std::string digest(const std::string& tag) const;         // of its manifest
   std::unique_ptr<Repository> Open(std::string_view rest = "", OciOptions options = {}) const;
   std::vector<OciRequest> seen() const;

@@ -74,6 +74,38 @@ std::vector<std::string> WritesOf(const OciStandIn& registry) {
   return out;
 }
 
+// L26: the answer to the first request, which reads, names the right to pull alone, or another repository's.
+TEST(Push, AsksForTheRightToPush_L26) {
+  const std::string own = "scope=repository%3Aorg%2Fprovider%3Apull%2Cpush", other = "scope=repository%3Aa%3Apull";
+  const std::pair<const char*, std::string> cases[] = {
+      {"", own},
+      {"repository:org/provider:pull", own},
+      {"repository:a:pull", other + "&" + own},
+      {"repository:a:pull repository:org/provider:pull", other + "&" + own}};
+  for (const auto& [named, asked] : cases) {
+    SCOPED_TRACE(named);
+    OciStandIn registry({}, OciAuth::kBearer);
+    std::string target;
+    registry.set_token_fault([&target](const http::ServerRequest& request) -> std::optional<http::Response> {
+      target = request.query;
+      return std::nullopt;
+    });
+    registry.set_registry_fault(
+        [&, scope = named](const http::ServerRequest& request) -> std::optional<http::Response> {
+          if (request.headers.Has("Authorization")) return std::nullopt;
+          http::Response answer = OciAnswer(401);
+          answer.headers.Set("WWW-Authenticate",
+                             fmt::format(R"(Bearer realm="http://{}/token",scope="{}")", registry.token_host(), scope));
+          return answer;
+        });
+    EXPECT_TRUE(OciPush(ReferenceOf(registry), WithPassword()).Write({}, Packed()).ok());
+    EXPECT_EQ(target, asked);
+    OciOptions refreshed;
+    refreshed.credentials.refresh_token = kOciRefresh;
+    EXPECT_TRUE(OciPush(ReferenceOf(registry, ":v1.12.0"), refreshed).Write({}, Packed()).ok());
+  }
+}
+
 // What is there isn't sent again.
 TEST(Push, WhatIsThereIsNotSent_L26) {
   OciStandIn registry({{"v1.10.0", PlainArtifact()}});

@@ -149,17 +149,25 @@ Result<std::string> OciRegistry::TokenOf(const Context& ctx, const http::Respons
   return token;
 }
 
-// The scope that the registry names, else what is needed of this repository.
-std::string OciRegistry::ScopeOf(const Challenge& challenge) const {
-  if (!challenge.scope.empty()) return challenge.scope;
-  return fmt::format("repository:{}:{}", repository_, options_.writes ? "pull,push" : "pull");
+// Those that the registry names, else what is needed of this repository. The first request of a push reads: its answer
+// names no right to write, and the token that comes of it is sent with all others.
+std::vector<std::string> OciRegistry::ScopesOf(const Challenge& challenge) const {
+  const std::string own = fmt::format("repository:{}:", repository_);
+  std::vector<std::string> scopes;
+  for (std::string& scope : Split(challenge.scope, ' ')) {
+    if (!scope.empty() && !(options_.writes && scope.starts_with(own))) scopes.push_back(std::move(scope));
+  }
+  if (options_.writes || scopes.empty()) scopes.push_back(own + (options_.writes ? "pull,push" : "pull"));
+  return scopes;
 }
 
 Result<OciRegistry::Answer> OciRegistry::TokenByPassword(const Context& ctx, const Challenge& challenge) const {
   const OciCredentials& own = options_.credentials;
   std::string url = challenge.realm + (challenge.realm.find('?') == std::string::npos ? "?" : "&");
   if (!challenge.service.empty()) url += fmt::format("service={}&", PercentEscape(challenge.service));
-  url += "scope=" + PercentEscape(ScopeOf(challenge));
+  std::vector<std::string> scopes = ScopesOf(challenge);
+  for (std::string& scope : scopes) scope = "scope=" + PercentEscape(scope);
+  url += Join(scopes, "&");
   http::Request request;
   request.max_body = kMaxTokenAnswer;
   if (!own.username.empty() || !own.password.empty())
@@ -173,7 +181,7 @@ Result<OciRegistry::Answer> OciRegistry::TokenByRefresh(const Context& ctx, cons
   request.max_body = kMaxTokenAnswer;
   request.content_type = kFormType;
   request.body = fmt::format("grant_type=refresh_token&service={}&client_id={}&scope={}&refresh_token={}",
-                             PercentEscape(challenge.service), kClientId, PercentEscape(ScopeOf(challenge)),
+                             PercentEscape(challenge.service), kClientId, PercentEscape(Join(ScopesOf(challenge), " ")),
                              PercentEscape(options_.credentials.refresh_token));
   return Fetch(ctx, challenge.realm, std::move(request));
 }

@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "api/validate/oci_reference.h"
 #include "base/context.h"
@@ -22,7 +23,7 @@ struct OciOptions : HttpOptions {
   OciCredentials credentials;
   // An artifact of several providers: files whose titles have a provider and a version in them count alone.
   bool full_titles = false;
-  bool writes = false;  // tokens are asked for with the right to push, where the registry doesn't say which
+  bool writes = false;  // tokens are asked for with the right to push
 };
 
 // A request to a registry. A value.
@@ -63,7 +64,7 @@ class OciRegistry {
   Result<std::string> Authorize(const Context& ctx, const http::Response& response) const;
   Result<std::string> BasicCredentials() const;
   Result<std::string> AskForToken(const Context& ctx, const Challenge& challenge) const;
-  std::string ScopeOf(const Challenge& challenge) const;
+  std::vector<std::string> ScopesOf(const Challenge& challenge) const;
   Result<Answer> TokenByPassword(const Context& ctx, const Challenge& challenge) const;
   Result<Answer> TokenByRefresh(const Context& ctx, const Challenge& challenge) const;
   // `server` is for people.
