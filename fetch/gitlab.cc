@@ -163,13 +163,14 @@ class GitLabRepository : public Repository {
     return asked_.insert(version).second;
   }
 
-  // For other looks, where the server has said what there is.
+  // For other looks, where the server has said that there is such a file. One that its answer doesn't name may be under
+  // way to be replaced.
   void Keep(const std::string& version, const std::string& name) {
     MutexLock lock(mu_);
     auto files = files_.find(version);
     if (files == files_.end()) return;
     auto file = files->second.find(name);
-    options_.digests->Put(UrlOf(version, name), file == files->second.end() ? "" : file->second);
+    if (file != files->second.end()) options_.digests->Put(UrlOf(version, name), file->second);
   }
 
   // A file that was put there again comes in the place of the former one, and both are in the list.
@@ -183,8 +184,8 @@ class GitLabRepository : public Repository {
       });
     }));
     std::map<std::string, std::string> digests;
-    for (auto& [name, file] : newest) {
-      if (!file.sha256.empty()) digests[name] = "sha256:" + file.sha256.substr(0, kMostOfDigest);
+    for (const auto& [name, file] : newest) {
+      digests[name] = file.sha256.empty() ? "" : "sha256:" + file.sha256.substr(0, kMostOfDigest);
     }
     {
       MutexLock lock(mu_);
@@ -220,7 +221,8 @@ class GitLabRepository : public Repository {
   mutable Mutex mu_;
   std::map<std::string, NamedPackage> named_ CAPI_GUARDED_BY(mu_);                        // by version with "v"
   std::map<std::string, std::map<std::string, std::string>> files_ CAPI_GUARDED_BY(mu_);  // digests, as versions are
-                                                                                          // written there, by name
+                                                                                          // written there, by name;
+                                                                                          // "" where none is named
   std::set<std::string> asked_ CAPI_GUARDED_BY(mu_);                                      // the same, for digests
 };
 

@@ -254,6 +254,28 @@ TEST(GitLab, ADigestThatWasNamedOnceCountsWhileListsAreAway) {
   }
 }
 
+// T6: an answer without the file, while it is replaced, doesn't forget what was named for it; one that has it without a
+// digest does.
+TEST(GitLab, AnAnswerWithoutTheFileForgetsNothing) {
+  GitLabPackage package = Package("v1.11.0");
+  package.sha256["core-components.yaml"] = Sha256Hex("x");
+  GitLabStandIn gitlab({package});
+  GitLabOptions options = gitlab.options();
+  options.digests = std::make_shared<NamedDigests>();
+  auto file = [&] { return OpenAt(gitlab, options)->File({}, V("v1.11.0"), "core-components.yaml"); };
+  ASSERT_EQ(file().code(), Code::kFailedPrecondition);
+  GitLabPackage without = package;
+  without.files.erase("core-components.yaml");
+  gitlab.Publish({without});
+  gitlab.AnswerDownloadsWith(TextResponse(200, "kind: Namespace\n"));
+  auto replaced = file();
+  ASSERT_FALSE(replaced.ok());
+  EXPECT_EQ(replaced.code(), Code::kFailedPrecondition);
+  package.sha256["core-components.yaml"] = "";
+  gitlab.Publish({package});
+  EXPECT_TRUE(file().ok());
+}
+
 // T6.
 TEST(GitLab, FollowsNoRedirectOutOfTls) {
   http::Response plain = TextResponse(302, "");
