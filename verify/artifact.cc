@@ -75,7 +75,10 @@ Status CheckArtifact(const PublicKeys& keys, const SignedArtifact& artifact) {
     if (checked.ok()) return Ok();
     why.push_back(checked.error().message);
   }
-  return NotVerified(JoinNames(why, 3));
+  const bool may_be_more = artifact.signatures.size() >= kMostSignatures;
+  return NotVerified(
+      JoinNames(why, 3) +
+      (may_be_more ? fmt::format("; {} signatures of an artifact are read at most", kMostSignatures) : ""));
 }
 
 }  // namespace capi::verify

@@ -46,6 +46,7 @@ TEST(SignedArtifact, IsVerifiedByWhatNamesItsManifest) {
   EXPECT_EQ(Check({Good()}), "") << "T14";
   EXPECT_EQ(Check({{"{}", "", "", false}, Good()}), "") << "one that counts is enough";
   EXPECT_THAT(Check({}), HasSubstr("has no signature of cosign"));
+  EXPECT_THAT(Check(std::vector(16, Signed("{}"))), HasSubstr("; 16 signatures of an artifact are read at most"));
   EXPECT_THAT(Check({Good()}, std::string(kManifest) + " "), HasSubstr("what was signed is another manifest"));
   EXPECT_THAT(Check({Signed(Payload(Sha256Hex(kManifest)))}), HasSubstr("another manifest")) << "no sha256:";
   EXPECT_THAT(Check({Signed(Payload("sha256:" + Sha256Hex(kManifest), "atomic container signature"))}),

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "api/text.h"
@@ -51,8 +52,9 @@ struct Layer {
 
 // A signature's manifest, as far as it is of use. A value.
 struct LayersOf {
-  std::vector<Layer> layers;  // that may be signatures: cosign's of before bundles, and bundles
-  bool attests = false;       // they say something else of the artifact than that it is the right one
+  // That may be signatures: cosign's of before bundles, and bundles. cosign appends, so these are the last ones.
+  std::vector<Layer> layers;
+  bool attests = false;  // they say something else of the artifact than that it is the right one
 };
 
 // What a bundle's manifest, or the entry of it in an index, says that it is. One of before that annotation says
@@ -81,8 +83,9 @@ Result<LayersOf> LayersIn(std::string_view manifest) {
                 GetString(entry, {"annotations", kSignature}).substr(0, kMaxSignatureBytes + 1),
                 GetInt(entry, {"size"}, -1), !GetString(entry, {"annotations", kCertificate}).empty()};
     const bool before = layer.type == kSimpleSigning && !layer.signature.empty();
-    if ((before || layer.type.starts_with(kBundle)) && out.layers.size() < kMostSignatures)
-      out.layers.push_back(std::move(layer));
+    if (!before && !layer.type.starts_with(kBundle)) return;
+    if (out.layers.size() == kMostSignatures) out.layers.erase(out.layers.begin());
+    out.layers.push_back(std::move(layer));
   }));
   return out;
 }
@@ -110,8 +113,12 @@ class Gatherer {
 
   // Of what was passed over an error is told where nothing else was found.
   Result<SignedArtifact> Gather() {
-    GatherTagged();
+    // Neither place takes all the room of the other.
+    const std::vector<Layer> tagged = Tagged();
+    size_t taken = 0;
+    for (; taken < tagged.size() && taken < kMostSignatures / 2; ++taken) Take(OfTag(tagged[taken]));
     GatherReferrers();
+    for (; taken < tagged.size() && !IsFull(); ++taken) Take(OfTag(tagged[taken]));
     if (passed_over_) TRY(ctx_.Check());  // the rest wasn't looked at
     if (!artifact_.signatures.empty()) return std::move(artifact_);
     if (passed_over_) return *passed_over_;
@@ -171,19 +178,23 @@ class Gatherer {
     return std::move(response.body);
   }
 
-  Result<ArtifactSignature> Tagged(const Layer& layer) {
+  Result<ArtifactSignature> OfTag(const Layer& layer) {
     if (layer.signature.size() > kMaxSignatureBytes) return Wrong("a signature is too large");
     std::string payload = TRY(Blob(layer));
     return ArtifactSignature{"", std::move(payload), layer.signature, layer.keyless};
   }
 
-  // `cosign sign` as it was: a layer is what was signed, and has the signature beside it.
-  void GatherTagged() {
-    const auto found = Layers(fmt::format("sha256-{}.sig", digest_), kManifestTypes);
-    if (!found.ok()) return PassOver(found.error());
-    for (const Layer& layer : found->layers) {
-      if (layer.type == kSimpleSigning && !IsFull()) Take(Tagged(layer));
+  // `cosign sign` as it was: a layer is what was signed, and has the signature beside it. The newest first.
+  std::vector<Layer> Tagged() {
+    auto found = Layers(fmt::format("sha256-{}.sig", digest_), kManifestTypes);
+    if (!found.ok()) {
+      PassOver(found.error());
+      return {};
     }
+    std::vector<Layer> layers = std::move(found->layers);
+    std::erase_if(layers, [](const Layer& layer) { return layer.type != kSimpleSigning; });
+    std::reverse(layers.begin(), layers.end());
+    return layers;
   }
 
   // Of a registry without that API it is the index under a tag.

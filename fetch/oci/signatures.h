@@ -13,8 +13,9 @@ namespace capi::fetch {
 Status CheckOciDigest(std::string_view digest, std::string_view body);
 
 // Those of a manifest: under tag "sha256-<hex>.sig", and Sigstore bundles among its referrers, by the registry's API or
-// under the tag that stands in for it. Not checked but for their digests, sixteen at most. Attestations and what can't
-// be read are passed over. kNotFound where there is none.
+// under the tag that stands in for it. Not checked but for their digests, sixteen at most: of a tag the newest, of
+// which eight leave room for referrers. Attestations and what can't be read are passed over. kNotFound where there is
+// none.
 Result<verify::SignedArtifact> ReadSignatures(const Context& ctx, OciRegistry& registry, const std::string& manifest);
 
 }  // namespace capi::fetch

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
 #include "base/encoding.h"
@@ -288,8 +289,30 @@ TEST(OciSignatures, SixteenAreReadAtMost_T14) {
   world.beside.answers[world.beside.referrers()] = Beside::Index({world.beside.Referrer("{}")});
   auto artifact = world.Read();
   ASSERT_TRUE(artifact.ok()) << artifact.error().message;
-  EXPECT_EQ(artifact->signatures.size(), 16u);
-  EXPECT_EQ(artifact->signatures.back().payload, "payload 15");
+  std::vector<std::string> newest;
+  for (int i = 19; i >= 12; --i) newest.push_back(fmt::format("payload {}/c2ln", i));
+  newest.push_back("{}/");
+  for (int i = 11; i >= 5; --i) newest.push_back(fmt::format("payload {}/c2ln", i));
+  EXPECT_EQ(Payloads(*artifact), newest) << "cosign appends: the last one is today's";
+}
+
+// T14: where cosign has begun to write bundles, the tag may be full of what it wrote before; and there may be these
+// alone.
+TEST(OciSignatures, OnePlaceLeavesRoomForTheOther_T14) {
+  for (int tagged : {0, 3, 20}) {
+    World world;
+    std::vector<Json> layers, index;
+    for (int i = 0; i < tagged; ++i) layers.push_back(world.beside.Layer(fmt::format("payload {}", i), "c2ln"));
+    for (int i = 0; i < 20; ++i) index.push_back(world.beside.Referrer(fmt::format("{{\"bundle\":{}}}", i)));
+    world.beside.Tag(layers);
+    world.beside.answers[world.beside.referrers()] = Beside::Index(index);
+    auto artifact = world.Read();
+    ASSERT_TRUE(artifact.ok()) << artifact.error().message;
+    EXPECT_EQ(artifact->signatures.size(), 16u);
+    const auto bundles = std::count_if(artifact->signatures.begin(), artifact->signatures.end(),
+                                       [](const auto& one) { return !one.bundle.empty(); });
+    EXPECT_EQ(bundles, 16 - std::min(tagged, 8));
+  }
 }
 
 // One look at the registry is enough for both files.
