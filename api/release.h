@@ -45,8 +45,11 @@ std::vector<std::string> KnownContracts();  // oldest first
 
 // What a release was signed with (behaviour.md T14): texts by the keys that a ConfigMap has them under. Of a file,
 // named "metadata" or "components" here, that key and the suffix of the file beside it; of an artifact of a registry as
-// a whole kArtifactKey (verify/artifact.h).
-using Signatures = std::map<std::string, std::string>;
+// a whole kArtifactKey (verify/artifact.h). A value.
+struct Signatures : std::map<std::string, std::string> {
+  using map::map;
+  std::optional<Error> unread = {};  // what kept others from being read, where it may be over with the next try
+};
 inline constexpr std::string_view kMetadataKey = "metadata", kComponentsKey = "components";
 inline constexpr std::string_view kSignatureSuffixes[] = {".sigstore.json", ".bundle", ".sig"};
 inline constexpr std::string_view kArtifactKey = "artifact.json";

@@ -64,6 +64,11 @@ Error OfOwnLimit(const Context& ctx, Error error) {
   return error;
 }
 
+bool IsAway(Code code) {
+  return code == Code::kUnavailable || code == Code::kRateLimited || code == Code::kCancelled ||
+         code == Code::kDeadlineExceeded;
+}
+
 Status CheckIsNoPage(std::string_view body) {
   if (!LooksLikeHtml(body)) return Ok();
   return Error{Code::kInvalidArgument, "the server answered with HTML", {}};

@@ -53,6 +53,9 @@ Status CheckDigest(std::string_view digest, std::string_view body, std::string_v
 // Without white space around it. kInvalidArgument for what would end a header's line.
 Result<std::string> CheckToken(std::string_view token, std::string_view service);
 
+// Nobody has answered what there is: it may be told with the next try.
+bool IsAway(Code code);
+
 // Ascending, each once.
 void Order(std::vector<api::Version>& versions);
 

@@ -208,12 +208,6 @@ class GitHubRepository : public Repository {
     lists_tags_ = lists_tags;
   }
 
-  // Nobody has answered what there is: then no other way to the same server is tried.
-  static bool IsAway(Code code) {
-    return code == Code::kUnavailable || code == Code::kRateLimited || code == Code::kCancelled ||
-           code == Code::kDeadlineExceeded;
-  }
-
   void TellOtherWay(const Context& ctx, const Error& error) const {
     ctx.log.Debug("versions are looked for in another way", {{"repository", Describe()}, {"error", error.message}});
   }

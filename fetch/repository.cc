@@ -130,7 +130,8 @@ Status CheckSignatureText(const std::string& text, const std::string& file) {
 
 }  // namespace
 
-// One that can't be read may be the one that counts; but of those that were read one may do.
+// One that can't be read may be the one that counts; but of those that were read one may do. Of several errors the one
+// is told that may be over with the next try.
 Result<api::Signatures> Repository::SignaturesOf(const Context& ctx, const api::Version& version,
                                                  std::string_view name) {
   const std::string_view key = name == kMetadataFile ? api::kMetadataKey : api::kComponentsKey;
@@ -145,11 +146,14 @@ Result<api::Signatures> Repository::SignaturesOf(const Context& ctx, const api::
     }
     if (text.ok()) {
       out[fmt::format("{}{}", key, suffix)] = *std::move(text);
-    } else if (text.code() != Code::kNotFound && !unread) {
+    } else if (text.code() != Code::kNotFound && (!unread || (IsAway(text.code()) && !IsAway(unread->code)))) {
       unread = text.error();
     }
   }
-  if (!out.empty()) return out;
+  if (!out.empty()) {
+    if (unread && IsAway(unread->code)) out.unread = std::move(unread);
+    return out;
+  }
   if (unread) return *unread;
   return Error{Code::kNotFound,
                fmt::format("{} {} has no signature of {}: none of the files {}", Describe(), version.ToString(), name,

@@ -38,7 +38,8 @@ class Repository {
   // Name of the components file, "core-components.yaml".
   virtual std::string ComponentsFile() const = 0;
   // What such a file was signed with (T14), for the release's ConfigMap. Unless said otherwise what lies beside it,
-  // under its name and a suffix; of GitHub only with GitHubOptions::signatures. kNotFound says what there isn't.
+  // under its name and a suffix; of GitHub only with GitHubOptions::signatures. kNotFound says what there isn't. With
+  // some, an outage that kept others from being read is in `unread`.
   virtual Result<api::Signatures> SignaturesOf(const Context& ctx, const api::Version& version, std::string_view name);
 };
 

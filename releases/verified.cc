@@ -79,26 +79,33 @@ class Verified : public fetch::ForwardingRepository {
     if (!signatures.ok() && signatures.code() == Code::kNotFound) return NotVerified(signatures.error().message);
     if (!signatures.ok()) return signatures.error();
     const std::string_view key = name == fetch::kMetadataFile ? api::kMetadataKey : api::kComponentsKey;
-    TRY_WITH(CheckFile(keys_, {key, text, id_, version}, *signatures),
-             fmt::format("{} {}", Describe(), version.ToString()));
+    Status checked = CheckFile(keys_, {key, text, id_, version}, *signatures);
+    // The one that counts may be among those that couldn't be read.
+    if (!checked.ok() && signatures->unread) return *signatures->unread;
+    TRY_WITH(checked, fmt::format("{} {}", Describe(), version.ToString()));
+    Keep(version, name, *std::move(signatures));
     return text;
   }
 
   Result<api::Signatures> SignaturesOf(const Context& ctx, const api::Version& version,
                                        std::string_view name) override {
-    const std::pair<std::string, std::string> key(version.ToString(), name);
     {
       MutexLock lock(mu_);
-      if (auto kept = signatures_.find(key); kept != signatures_.end()) return kept->second;
+      if (auto kept = signatures_.find({version.ToString(), std::string(name)}); kept != signatures_.end())
+        return kept->second;
     }
     api::Signatures found = TRY(inner().SignaturesOf(ctx, version, name));
-    MutexLock lock(mu_);
-    if (signatures_.size() >= kMostKept) signatures_.clear();
-    signatures_[key] = found;
+    if (!found.unread) Keep(version, name, found);
     return found;
   }
 
  private:
+  void Keep(const api::Version& version, std::string_view name, api::Signatures signatures) {
+    MutexLock lock(mu_);
+    if (signatures_.size() >= kMostKept) signatures_.clear();
+    signatures_[{version.ToString(), std::string(name)}] = std::move(signatures);
+  }
+
   const verify::PublicKeys& keys_;
   const api::ProviderId id_;
   Mutex mu_;

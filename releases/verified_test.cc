@@ -162,6 +162,7 @@ class Files : public fetch::Repository {
     if (file == files_.end()) return Error{Code::kNotFound, "no such file", {}};
     return file->second;
   }
+  void Put(const std::string& name, std::string text) { files_[name] = std::move(text); }
   std::map<std::string, int> asked;
   std::string broken;
 
@@ -279,6 +280,37 @@ TEST(VerifiedRepository, TellsAnOutageFromNoSignature) {
   files->broken = "c.yaml.bundle";
   repository = VerifiedRepository(std::move(files), Keys(), kId);
   EXPECT_TRUE(fetch::GetRelease(Context{}, *repository, SignedRelease().version, true).ok());
+}
+
+// T14: one of a former key was read, and the one that counts wasn't. Nor is that kept: with the next look it is there.
+TEST(VerifiedRepository, AnOutageOfTheOneThatCountsIsNoRefusal) {
+  auto texts = SignedFiles();
+  texts["c.yaml.sigstore.json"] = "{}";
+  texts["c.yaml.sig"] = Sign("of a former key");
+  auto files = std::make_unique<Files>(texts);
+  Files& inner = *files;
+  inner.broken = "c.yaml.bundle";
+  auto repository = VerifiedRepository(std::move(files), Keys(), kId);
+  auto file = repository->File(Context{}, SignedRelease().version, "c.yaml");
+  ASSERT_FALSE(file.ok());
+  EXPECT_EQ(file.code(), Code::kRateLimited) << file.error().message;
+  EXPECT_EQ(file.error().retry_after, Seconds(5));
+  inner.broken = "";
+  inner.Put("c.yaml.sig", Sign(kComponents));
+  EXPECT_TRUE(repository->File(Context{}, SignedRelease().version, "c.yaml").ok());
+}
+
+// What it was verified by comes with it, though the source is away by then.
+TEST(VerifiedRepository, KeepsWhatAFileWasVerifiedBy_T14) {
+  auto files = std::make_unique<Files>(SignedFiles());
+  Files& inner = *files;
+  inner.broken = "c.yaml.bundle";
+  auto repository = VerifiedRepository(std::move(files), Keys(), kId);
+  ASSERT_TRUE(repository->File(Context{}, SignedRelease().version, "c.yaml").ok());
+  inner.broken = "c.yaml.sig";
+  auto signatures = repository->SignaturesOf(Context{}, SignedRelease().version, "c.yaml");
+  ASSERT_TRUE(signatures.ok()) << signatures.error().message;
+  EXPECT_TRUE(signatures->contains("components.sig"));
 }
 
 }  // namespace

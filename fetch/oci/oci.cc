@@ -75,11 +75,11 @@ class OciRepository : public Repository {
 
   // T14: of the artifact as a whole, whichever of its files is meant.
   Result<api::Signatures> SignaturesOf(const Context& ctx, const api::Version& version, std::string_view) override {
-    auto text = Signatures(ctx, version);
-    if (!text.ok()) {
-      return text.error().With(fmt::format("failed to get the signatures of {} {}", Describe(), version.ToString()));
-    }
-    return api::Signatures{{std::string(api::kArtifactKey), *std::move(text)}};
+    const std::string failed = fmt::format("failed to get the signatures of {} {}", Describe(), version.ToString());
+    auto found = Signatures(ctx, version);
+    if (!found.ok()) return found.error().With(failed);
+    if (found->unread) found->unread = found->unread->With(failed);
+    return found;
   }
 
  private:
@@ -112,7 +112,7 @@ class OciRepository : public Repository {
     return std::move(response.body);
   }
 
-  Result<std::string> Signatures(const Context& ctx, const api::Version& version) {
+  Result<api::Signatures> Signatures(const Context& ctx, const api::Version& version) {
     const Artifact artifact = TRY(ArtifactOf(ctx, version));
     if (!artifact.manifest) {
       return Wrong(fmt::format("its manifest has more than the {} bytes that are kept with a signature",
@@ -123,11 +123,14 @@ class OciRepository : public Repository {
       MutexLock lock(mu_);
       if (auto kept = signatures_.find(digest); kept != signatures_.end()) return kept->second;
     }
-    const std::string text = TRY(ReadSignatures(ctx, registry_, *artifact.manifest)).ToText();
+    FoundSignatures found = TRY(ReadSignatures(ctx, registry_, *artifact.manifest));
+    api::Signatures signatures{{std::string(api::kArtifactKey), found.artifact.ToText()}};
+    signatures.unread = std::move(found.unread);
+    if (signatures.unread) return signatures;  // there may be more with the next try
     MutexLock lock(mu_);
     if (signatures_.size() >= kMostManifests) signatures_.clear();
-    signatures_[digest] = text;
-    return text;
+    signatures_[digest] = signatures;
+    return signatures;
   }
 
   Result<Artifact> ArtifactOf(const Context& ctx, const api::Version& version) {
@@ -229,7 +232,7 @@ class OciRepository : public Repository {
   OciRegistry registry_;
   Mutex mu_;
   std::map<std::string, Artifact> manifests_ CAPI_GUARDED_BY(mu_);      // by tag or digest
-  std::map<std::string, std::string> signatures_ CAPI_GUARDED_BY(mu_);  // by the manifest's digest, as they are kept
+  std::map<std::string, api::Signatures> signatures_ CAPI_GUARDED_BY(mu_);  // by the manifest's digest, as they are kept
 };
 
 }  // namespace

@@ -111,8 +111,8 @@ class Gatherer {
   Gatherer(const Context& ctx, OciRegistry& registry, const std::string& manifest)
       : ctx_(ctx), registry_(registry), digest_(Sha256Hex(manifest)), artifact_{manifest, {}} {}
 
-  // Of what was passed over an error is told where nothing else was found.
-  Result<SignedArtifact> Gather() {
+  // Of what was passed over an error is told where nothing else was found, an outage with what was found.
+  Result<FoundSignatures> Gather() {
     // Neither place takes all the room of the other.
     const std::vector<Layer> tagged = Tagged();
     size_t taken = 0;
@@ -120,7 +120,10 @@ class Gatherer {
     GatherReferrers();
     for (; taken < tagged.size() && !IsFull(); ++taken) Take(OfTag(tagged[taken]));
     if (passed_over_) TRY(ctx_.Check());  // the rest wasn't looked at
-    if (!artifact_.signatures.empty()) return std::move(artifact_);
+    if (!artifact_.signatures.empty()) {
+      if (passed_over_ && !IsAway(passed_over_->code)) passed_over_.reset();
+      return FoundSignatures{std::move(artifact_), std::move(passed_over_)};
+    }
     if (passed_over_) return *passed_over_;
     return Error{Code::kNotFound,
                  fmt::format("the artifact isn't signed: there is no tag sha256-{}.sig, and no Sigstore bundle with a "
@@ -133,7 +136,7 @@ class Gatherer {
   bool IsFull() const { return artifact_.signatures.size() >= kMostSignatures; }
 
   void PassOver(Error error) {
-    if (!passed_over_) passed_over_ = std::move(error);
+    if (!passed_over_ || (IsAway(error.code) && !IsAway(passed_over_->code))) passed_over_ = std::move(error);
   }
 
   void Take(Result<ArtifactSignature> signature) {
@@ -253,7 +256,7 @@ Status CheckOciDigest(std::string_view digest, std::string_view body) {
   return Wrong(fmt::format("what came does not have the digest {}", digest));
 }
 
-Result<verify::SignedArtifact> ReadSignatures(const Context& ctx, OciRegistry& registry, const std::string& manifest) {
+Result<FoundSignatures> ReadSignatures(const Context& ctx, OciRegistry& registry, const std::string& manifest) {
   return Gatherer(ctx, registry, manifest).Gather();
 }
 

@@ -245,6 +245,28 @@ TEST(OciSignatures, WhatCannotBeReadIsPassedOver_T14) {
   }
 }
 
+// T14: an outage is told with what was read, and with the next look all of it is read.
+TEST(OciSignatures, AnOutageBesideOneThatWasReadIsTold_T14) {
+  World world;
+  Beside& beside = world.beside;
+  const std::string large(40'000, 'a');
+  beside.Tag({beside.Layer(large, "c2ln"), beside.Layer("payload", "c2ln")});
+  beside.answers[beside.referrers()] = OciAnswer(503);
+  auto repository = world.registry.Open();
+  auto read = [&] {
+    return repository->SignaturesOf(Context{}, api::Version::Parse("v1.0.0").value(), "metadata.yaml");
+  };
+  auto found = read();
+  ASSERT_TRUE(found.ok()) << found.error().message;
+  ASSERT_TRUE(found->unread);
+  EXPECT_EQ(found->unread->code, Code::kUnavailable);
+  beside.answers[beside.referrers()] = Beside::Index({beside.Referrer("{}")});
+  found = read();
+  ASSERT_TRUE(found.ok()) << found.error().message;
+  EXPECT_FALSE(found->unread) << "what is too large is so with each try";
+  EXPECT_EQ(SignedArtifact::Parse(found->at(std::string(api::kArtifactKey)))->signatures.size(), 2u);
+}
+
 // T14: what is kept with the release is bounded: what is more is left out.
 TEST(OciSignatures, AreAsManyAsAreKept_T14) {
   World world;
