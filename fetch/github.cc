@@ -197,10 +197,19 @@ class GitHubRepository : public Repository {
       TellOtherWay(ctx, versions.error());
     }
     Result<std::vector<api::Version>> versions = ListTags(ctx);
-    if (versions.ok() || IsAway(versions.code())) return versions;
+    if (versions.ok() || (IsAway(versions.code()) && IsOneServer())) return versions;
+    TRY(ctx.Check());
     TellOtherWay(ctx, versions.error());
     SetListsTags(false);
     return ListReleases(ctx);
+  }
+
+  // Whether the API is but another door of the server that has the tags: where that is away, it isn't asked. A mirror
+  // may know nothing of git.
+  bool IsOneServer() const {
+    const GitHubOptions github;
+    return SameOrigin(options_.download_url, options_.api_url) ||
+           (SameOrigin(options_.download_url, github.download_url) && SameOrigin(options_.api_url, github.api_url));
   }
 
   void SetListsTags(bool lists_tags) {

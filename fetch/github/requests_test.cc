@@ -132,34 +132,45 @@ TEST(GitHubRequests, ATagWithoutVIsAskedForAsItIs_I12) {
       << "T6: its digest counts, though nobody has listed it";
 }
 
-// What has no git server (a mirror), or doesn't show it to everybody, has its API asked. One that is away, or limits
-// requests, isn't asked at another door.
-TEST(GitHubRequests, TheApiListsWhereThereAreNoTags) {
-  const std::pair<http::Response, std::optional<Code>> cases[] = {
-      {TextResponse(404, ""), std::nullopt},
-      {TextResponse(401, "Repository not found."), std::nullopt},
-      {TextResponse(403, ""), std::nullopt},
-      {TextResponse(200, "<html>", "text/html"), std::nullopt},
-      {TextResponse(200, RefsOf({"v6.6.6"}), "text/plain"), std::nullopt},
-      {TextResponse(200, "001e# service=git-upload-pack\n0000", "application/x-git-upload-pack-advertisement"),
-       std::nullopt},
-      {TextResponse(429, ""), Code::kRateLimited},
-      {TextResponse(503, ""), Code::kUnavailable},
+// What has no git server (a mirror), or doesn't show it to everybody, has its API asked; also where it, of another host
+// than the API's, is in trouble with a path that it never had to know.
+TEST(GitHubRequests, TheApiListsWhereThereAreNoTags_I17) {
+  const http::Response cases[] = {
+      TextResponse(404, ""),
+      TextResponse(401, "Repository not found."),
+      TextResponse(403, ""),
+      TextResponse(200, "<html>", "text/html"),
+      TextResponse(200, RefsOf({"v6.6.6"}), "text/plain"),
+      TextResponse(200, "001e# service=git-upload-pack\n0000", "application/x-git-upload-pack-advertisement"),
+      TextResponse(429, ""),
+      TextResponse(503, ""),
   };
-  for (const auto& [answer, code] : cases) {
+  for (const http::Response& answer : cases) {
     SCOPED_TRACE(std::to_string(answer.status) + answer.body);
-    auto web = http::Server::Start({}, [&given = answer](const http::ServerRequest&) { return given; });
+    auto web = http::Server::Start({}, [&answer](const http::ServerRequest&) { return answer; });
     ASSERT_TRUE(web.ok());
     GitHubStandIn github({Release("v1.11.0")});
     GitHubOptions options = github.options();
     options.download_url = "http://" + (*web)->address();
-    auto versions = Open(options)->Versions({});
-    EXPECT_EQ(CountApi(github), code ? 0u : 1u);
-    if (!code) {
-      EXPECT_THAT(Texts(versions), ElementsAre("v1.11.0"));
-    } else {
-      EXPECT_EQ(versions.code(), *code);
-    }
+    EXPECT_THAT(Texts(Open(options)->Versions({})), ElementsAre("v1.11.0"));
+    EXPECT_EQ(CountApi(github), 1u);
+  }
+}
+
+// A server that is away, or limits requests, isn't asked at another door.
+TEST(GitHubRequests, AServerThatIsAwayIsAskedOnce_I17) {
+  for (const auto& [status, code] : {std::pair(429, Code::kRateLimited), std::pair(503, Code::kUnavailable)}) {
+    std::atomic<int> asked = 0;
+    auto server = http::Server::Start({}, [&asked, away = status](const http::ServerRequest& request) {
+      ++asked;
+      return request.path.starts_with("/api/") ? TextResponse(200, "[]", "application/json") : TextResponse(away, "");
+    });
+    ASSERT_TRUE(server.ok());
+    GitHubOptions options;
+    options.download_url = "http://" + (*server)->address();
+    options.api_url = options.download_url + "/api/v3";
+    EXPECT_EQ(Open(options)->Versions({}).code(), code);
+    EXPECT_EQ(asked, 1);
   }
 }
 
