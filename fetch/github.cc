@@ -228,19 +228,23 @@ class GitHubRepository : public Repository {
     const http::Response answer = TRY(Get(ctx, options_, {url, "*/*", "", options_.max_answer}, GitHubError));
     if (answer.headers.Get("Content-Type") != kGitRefsType) return Invalid("no git server answered");
     std::vector<api::Version> versions;
+    std::map<std::string, std::set<std::string>> tags;  // by version
     for (const std::string& tag : TRY(ReadTags(answer.body))) {
       Result<api::Version> version = api::Version::Parse(tag);
       if (!version.ok()) continue;
       if (versions.size() == kMostReleases) return Invalid("there are more tags than any repository has releases");
-      Spell(*version, tag);
+      tags[version->ToString()].insert(tag);
       versions.push_back(*std::move(version));
+    }
+    // Of two spellings either may be the release's: then both are asked for.
+    for (const auto& [version, spellings] : tags) {
+      if (spellings.size() == 1) Spell(version, *spellings.begin());
     }
     return versions;
   }
 
   // One that has the "v" comes first.
-  void Spell(const api::Version& version, const std::string& tag) {
-    const std::string with_v = version.ToString();
+  void Spell(const std::string& with_v, const std::string& tag) {
     MutexLock lock(mu_);
     if (tag == with_v || !spelled_.contains(with_v)) spelled_[with_v] = tag;
   }
@@ -287,7 +291,7 @@ class GitHubRepository : public Repository {
       // As it is asked for, with a "v" that its tag may lack (I12); one that has it comes first.
       const std::string tag = version->ToString();
       if (release.tag == tag || !IsNamed(tag)) Remember(tag, release.assets);
-      Spell(*version, release.tag);
+      Spell(tag, release.tag);
       versions.push_back(std::move(*version));
     });
   }

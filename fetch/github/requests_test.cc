@@ -174,6 +174,19 @@ TEST(GitHubRequests, AServerThatIsAwayIsAskedOnce_I17) {
   }
 }
 
+// I12: a tag of each spelling, one of them another thing's (a Go module's): either may be the release.
+TEST(GitHubRequests, OfTwoTagsOfOneVersionEitherMayBeTheRelease_I12) {
+  for (const char* released : {"1.9.0", "v1.9.0"}) {
+    GitHubStandIn github({Release(released), Release("v1.8.0")});
+    github.ServeTags({"v1.9.0", "1.9.0"});
+    auto repository = Open(github.options());
+    auto latest = LatestVersion({}, *repository, {});
+    ASSERT_TRUE(latest.ok()) << latest.error().message;
+    EXPECT_EQ(latest->ToString(), "v1.9.0");
+    EXPECT_TRUE(repository->File({}, *latest, "core-components.yaml").ok());
+  }
+}
+
 // F2: a list of 10,000 tags, from the request to the versions.
 TEST(GitHubRequests, TenThousandTagsAreListedAndNoMore_F2) {
   GitHubStandIn github({});
