@@ -29,6 +29,8 @@ constexpr Service kGitLab = {"GitLab", "RateLimit-", "GitLab's rate limit has be
 // GitHub asks for at least a minute where a secondary limit comes without a time.
 constexpr Seconds kWaitWithoutTime{60};
 constexpr Seconds kLongestWait{24 * 3600};
+// A limit is of an hour, GitLab's of less: where the reset is later, this machine's clock is wrong.
+constexpr Seconds kLongestReset{61 * 60};
 constexpr std::int64_t kFarAway = 9'000'000'000;  // seconds that a clock can still hold, in the year 2255
 
 std::optional<std::int64_t> Number(const std::string& text) {
@@ -67,7 +69,7 @@ Error RateLimited(const http::Response& response, const Service& service, WallTi
     wait = *asked;
   } else if (auto reset = Number(LimitHeader(response, service, "Reset"));
              reset && LimitHeader(response, service, "Remaining") == "0") {
-    wait = std::chrono::duration_cast<Millis>(WallTime(Seconds(*reset)) - now);
+    wait = std::min<Millis>(std::chrono::duration_cast<Millis>(WallTime(Seconds(*reset)) - now), kLongestReset);
   }
   wait = std::clamp<Millis>(wait, Seconds(1), kLongestWait);
   return Error{Code::kRateLimited,

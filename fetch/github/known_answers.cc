@@ -77,7 +77,9 @@ void GitHubAnswers::Renew(const std::string& question, const http::Response& not
 void GitHubAnswers::Limit(const std::string& asker, const Error& limit, MonoTime now) {
   MutexLock lock(mu_);
   std::erase_if(limits_, [now](const auto& told) { return told.second.until <= now; });
-  limits_[asker] = {limit, now + limit.retry_after.value_or(Millis(0))};
+  const MonoTime until = now + limit.retry_after.value_or(Millis(0));
+  auto told = limits_.try_emplace(asker, Told{limit, until}).first;
+  if (told->second.until < until) told->second = {limit, until};
 }
 
 Status GitHubAnswers::CheckLimit(const std::string& asker, MonoTime now) const {

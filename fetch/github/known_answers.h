@@ -32,7 +32,8 @@ class GitHubAnswers {
   // Its question was asked again: it still holds, for as long as `not_modified` says.
   void Renew(const std::string& question, const http::Response& not_modified, MonoTime now);
 
-  // `limit` (kRateLimited) was the answer to `asker`, whose requests GitHub counts together.
+  // `limit` (kRateLimited) was the answer to `asker`, whose requests GitHub counts together. Of several under way the
+  // longest wait counts.
   void Limit(const std::string& asker, const Error& limit, MonoTime now);
   // That error until its time is over, with what is left of it.
   Status CheckLimit(const std::string& asker, MonoTime now) const;

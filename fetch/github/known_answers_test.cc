@@ -70,6 +70,21 @@ TEST(GitHubAnswers, TheOldestGo_F2) {
   EXPECT_TRUE(answers.Of("q7"));
 }
 
+// I17: of two requests under way one is told of the hour's limit, the other, before or after, of a secondary one.
+TEST(GitHubAnswers, TheLongestWaitCounts_I17) {
+  const Error hour{Code::kRateLimited, "in an hour", Seconds(3'000)}, minute{Code::kRateLimited, "soon", Seconds(60)};
+  for (const auto& [first, second] : {std::pair(hour, minute), std::pair(minute, hour)}) {
+    GitHubAnswers answers;
+    answers.Limit("a", first, kNow);
+    answers.Limit("a", second, kNow + Seconds(1));
+    Status status = answers.CheckLimit("a", kNow + Seconds(100));
+    ASSERT_FALSE(status.ok());
+    EXPECT_THAT(status.error().message, HasSubstr("in an hour"));
+    answers.Limit("a", minute, kNow + Seconds(4'000));
+    EXPECT_THAT(answers.CheckLimit("a", kNow + Seconds(4'001)).error().message, HasSubstr("soon"));
+  }
+}
+
 TEST(GitHubAnswers, WhoIsToldToWaitWaits) {
   GitHubAnswers answers;
   EXPECT_TRUE(answers.CheckLimit("a", kNow).ok());
