@@ -150,9 +150,8 @@ Result<CollectedRelease> OfObject(const Context& ctx, const Config& config, cons
                         std::string(api::KindOf(id.type).components_file),
                         std::move(release)};
   std::string selector = TRY(SelectorFor(provider));
-  const bool by_source = provider.spec.fetch_config && !provider.spec.fetch_config->oci.empty();
   return CollectedRelease{TRY(CandidateOf(config, std::move(found), id.ns)), std::move(labels), std::move(selector),
-                          by_source};
+                          provider};
 }
 
 Result<std::vector<api::Provider>> InFiles(const CollectOptions& options, std::istream& in, Notes& notes) {
@@ -230,9 +229,12 @@ Result<ProviderRelease> CollectOne(const Context& ctx, const Config& config, con
 }
 
 CollectedRelease WithOwnLabels(Candidate candidate) {
-  auto labels = api::ReleaseLabels(candidate.id, candidate.found.release.version.ToString());
-  std::string selector = api::SelectorOf(api::ReleaseSelector(candidate.id));
-  return {std::move(candidate), std::move(labels), std::move(selector)};
+  api::Provider provider;
+  provider.id = candidate.id;
+  provider.spec.version = candidate.found.release.version.ToString();
+  auto labels = api::LabelsToBeFoundBy(provider, provider.spec.version);
+  std::string selector = api::SelectorOf(api::ReleaseSelector(provider.id));
+  return {std::move(candidate), std::move(labels), std::move(selector), std::move(provider)};
 }
 
 std::vector<kube::Object> MapsOf(const CollectedRelease& one) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "api/types.h"
 #include "cli/frame/management_cluster.h"
 #include "cli/install/candidate.h"
 
@@ -32,7 +33,7 @@ struct CollectedRelease {
   Candidate candidate;
   std::map<std::string, std::string> labels;  // that it gets in the cluster
   std::string selector;                       // with which the operator looks for it there
-  bool by_source = false;                     // T12: which takes it with its source alone
+  api::Provider provider;                     // the object that asks for it; of flags, one that would
 };
 
 // kInvalidArgument for options that say nothing together. Sends no request.

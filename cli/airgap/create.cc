@@ -69,7 +69,8 @@ void WarnOfSources(const std::vector<CollectedRelease>& collected, const Bundle&
     const api::Release& release = one.candidate.found.release;
     for (const BundledRelease& bundled : bundle.releases) {
       const bool it = bundled.label() == one.candidate.label() && bundled.release.version == release.version;
-      if (!it || !one.by_source || bundled.release.source == release.source) continue;
+      const auto& fetch = one.provider.spec.fetch_config;
+      if (!it || !fetch || fetch->oci.empty() || bundled.release.source == release.source) continue;
       notes.Warn(
           fmt::format("{}: the bundle has the same release from {}, which this object doesn't take "
                       "(spec.fetchConfig.oci); make a bundle of this object alone, or use preload -f FILE",

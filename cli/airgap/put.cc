@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "api/stored_release.h"
@@ -91,11 +92,34 @@ Status CheckOthers(const Context& ctx, kube::Client& client, const CollectedRele
   return Ok();
 }
 
-// What is said of one that lacks something.
-Result<std::string> WordFor(const Context& ctx, kube::Client& client, const kube::Object& map) {
-  auto there = client.Get(ctx, kube::Builtin("ConfigMap"), map.ns(), map.name(), {.metadata_only = true});
-  if (!there.ok() && there.code() != Code::kNotFound) return there.error();
-  return std::string(there.ok() ? "configured" : "created");
+// T12: with another source than the object's it counts for nothing.
+bool LacksSource(const kube::Object& there, const api::Provider& provider) {
+  return !api::IsOfItsSource(api::ReadStoredRelease(there), provider);
+}
+
+// What will be said of it.
+Result<std::string> WordFor(const Context& ctx, kube::Client& client, const CollectedRelease& one,
+                            const std::vector<kube::Object>& maps, bool lacks_maps) {
+  const kube::Object& first = maps.back();
+  auto there = client.Get(ctx, kube::Builtin("ConfigMap"), first.ns(), first.name(), {.metadata_only = true});
+  if (!there.ok() && there.code() == Code::kNotFound) return std::string("created");
+  if (!there.ok()) return there.error();
+  return std::string(lacks_maps || LacksSource(*there, one.provider) ? "configured" : kUnchanged);
+}
+
+// To the same files, which came from there, too.
+Status NameSource(const Context& ctx, kube::Client& client, const CollectedRelease& one,
+                  const std::vector<kube::Object>& maps, const kube::WriteOptions& write) {
+  const kube::Object& first = maps.back();
+  auto live = TRY(client.Get(ctx, kube::Builtin("ConfigMap"), first.ns(), first.name()));
+  if (!LacksSource(live, one.provider)) return Ok();
+  TRY(CheckOther(ctx, client, live, maps));
+  const std::string key(api::kLabelReleaseSource);
+  const Json patch = {{"metadata",
+                       {{"resourceVersion", live.resource_version()},
+                        {"annotations", {{key, first.annotation(key)}}}}}};
+  TRY(client.Patch(ctx, kube::Builtin("ConfigMap"), first.ns(), first.name(), kube::PatchType::kMerge, patch, write));
+  return Ok();
 }
 
 }  // namespace
@@ -111,9 +135,8 @@ Status PutIntoCluster(const Context& ctx, ManagementCluster& cluster, const std:
     const auto maps = MapsOf(one);
     auto lacking = TRY_WITH(LackingMaps(ctx, client, maps, kLeft), Describe(one.candidate.id));
     TRY_WITH(CheckOthers(ctx, client, one, maps), Describe(one.candidate.id));
-    words.emplace_back(kUnchanged);
-    if (lacking.empty()) continue;
-    words.back() = TRY(WordFor(ctx, client, maps.back()));
+    words.push_back(TRY_WITH(WordFor(ctx, client, one, maps, !lacking.empty()), Describe(one.candidate.id)));
+    if (words.back() == kUnchanged) continue;
     TRY_WITH(missing.Add(ctx, client, one.candidate), Describe(one.candidate.id));
   }
   const kube::WriteOptions write{.field_manager = std::string(kFieldManager)};
@@ -123,6 +146,7 @@ Status PutIntoCluster(const Context& ctx, ManagementCluster& cluster, const std:
     if (words[i] != kUnchanged) {
       TRY(missing.Make(ctx, client, candidate.id.ns, write));
       TRY_WITH(MakeMaps(ctx, client, maps, write, kLeft), Describe(candidate.id));
+      TRY_WITH(NameSource(ctx, client, releases[i], maps, write), Describe(candidate.id));
     }
     world.out << fmt::format("configmap/{} in namespace {} {}\n", maps.back().name(), candidate.id.ns, words[i]);
   }
