@@ -182,8 +182,10 @@ Result<std::vector<CollectedRelease>> OfObjects(const Context& ctx, const Config
                                                 ManagementCluster* cluster, std::istream& in, Notes& notes) {
   std::vector<api::Provider> providers;
   if (options.existing) {
-    for (ProviderObject& one : TRY(AllProviders(ctx, *cluster, options.ns)))
+    for (ProviderObject& one : TRY(AllProviders(ctx, *cluster, options.ns))) {
+      if (one.unreadable) return one.unreadable->With(Describe(one.provider.id));
       providers.push_back(std::move(one.provider));
+    }
     if (providers.empty()) return Error{Code::kNotFound, "the cluster has declared no providers", {}};
   } else {
     providers = TRY(InFiles(options, in, notes));
@@ -235,6 +237,11 @@ CollectedRelease WithOwnLabels(Candidate candidate) {
   auto labels = api::LabelsToBeFoundBy(provider, provider.spec.version);
   std::string selector = api::SelectorOf(api::ReleaseSelector(provider.id));
   return {std::move(candidate), std::move(labels), std::move(selector), std::move(provider)};
+}
+
+bool AsksItsSource(const CollectedRelease& one) {
+  const api::ProviderSpec& spec = one.provider.spec;
+  return spec.version.empty() && !(spec.fetch_config && spec.fetch_config->selector);
 }
 
 std::vector<kube::Object> MapsOf(const CollectedRelease& one) {

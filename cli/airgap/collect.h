@@ -50,6 +50,10 @@ Result<ProviderRelease> CollectOne(const Context& ctx, const Config& config, con
 // As the operator finds a release that somebody puts there for this provider, whether a selector asks for it or not.
 CollectedRelease WithOwnLabels(Candidate candidate);
 
+// Whether the object names no version, nor releases to choose it from: the operator asks the source for one then,
+// before it looks at what lies in the cluster.
+bool AsksItsSource(const CollectedRelease& one);
+
 // Its ConfigMaps, the first one last.
 std::vector<kube::Object> MapsOf(const CollectedRelease& release);
 

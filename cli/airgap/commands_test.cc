@@ -235,6 +235,8 @@ TEST_F(AirGap, PreloadRefusesWhatNobodyWouldFind_L25) {
   const std::pair<std::string, const char*> objects[] = {
       {Object("{version: v2.0.0}", ""), "metadata.namespace: write it, or name it with -n"},
       {Object("{version: v7.0.0}"), "v7.0.0"},
+      {Object("{}"), "spec.version: without it the operator asks the source, and doesn't look at a release that is "
+                     "there: write v2.1.0"},
       {Object("{version: v2.0.0, fetchConfig: {selector: {matchExpressions: [{key: a, operator: Exists}]}}}"),
        "spec.fetchConfig.selector: it doesn't find what has the labels"},
       {Object("{version: v2.0.0, fetchConfig: {selector: {matchLabels: {a: b}}, digest: 'sha256:" +

@@ -8,6 +8,7 @@
 #include "base/yaml/yaml.h"
 #include "cli/airgap/put.h"
 #include "cli/frame/output.h"
+#include "cli/frame/provider_objects.h"
 #include "cli/frame/structured.h"
 
 namespace capi::cli {
@@ -18,6 +19,18 @@ Status CheckOutput(const PreloadOptions& options) {
   return Error{Code::kInvalidArgument,
                fmt::format("invalid output format {}, valid values: [json yaml]", api::GoQuote(options.output)),
                {}};
+}
+
+Status CheckVersions(const std::vector<CollectedRelease>& releases) {
+  for (const CollectedRelease& one : releases) {
+    if (!AsksItsSource(one)) continue;
+    return Error{Code::kInvalidArgument,
+                 fmt::format("{}: spec.version: without it the operator asks the source, and doesn't look at a release "
+                             "that is there: write {}",
+                             Describe(one.candidate.id), one.candidate.found.release.version.ToString()),
+                 {}};
+  }
+  return Ok();
 }
 
 // As kubectl applies them, the further parts of a release first.
@@ -46,6 +59,7 @@ Status Preload(const Context& ctx, const GlobalOptions& global, const PreloadOpt
   std::optional<ManagementCluster> cluster;
   if (!prints || options.collect.existing) cluster = TRY(ManagementCluster::Open(options.cluster, world.getenv));
   auto releases = TRY(Collect(ctx, config, options.collect, cluster ? &*cluster : nullptr, world.in, notes));
+  TRY(CheckVersions(releases));
   if (!prints) return PutIntoCluster(ctx, *cluster, releases, world);
   const std::string text = TextOf(releases, options.output == "json");
   if (!options.to_file.empty()) return WriteOutputFile(options.to_file, text);

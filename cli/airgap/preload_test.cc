@@ -12,6 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 // T12: the operator, which reaches no registry, takes one of its own with the source of the object alone.
 TEST_F(AirGap, PreloadNamesTheSourceThatAnObjectTakes_L25_T12) {
@@ -41,6 +42,27 @@ TEST_F(AirGap, PreloadNamesTheSourceThatAnObjectTakes_L25_T12) {
   for (const std::vector<std::string>& command : {std::vector<std::string>{"preload", "-f", file}, {"preload", "-i", "aws:v2.0.0"}})
     EXPECT_EQ(Run(command).out, "configmap/infrastructure-aws-v2.0.0 in namespace capa-system unchanged\n");
   EXPECT_EQ(cluster_.writes().size(), writes);
+}
+
+// Of a spec that can't be read nobody knows the version, the source and the digest.
+TEST_F(AirGap, PreloadTakesNoObjectThatItCannotRead_L25) {
+  const UpgradeProvider aws{api::ProviderType::kInfrastructure, "capa-system", "aws", "v2.0.0", "v1beta2"};
+  cluster_.Add(aws);
+  cluster_.Change(UpgradeCluster::PathOf(aws), [](Json& object) { object["spec"]["rollout"]["timeout"] = "soon"; });
+  Outcome refused = Run({"preload", "--existing"});
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.err, HasSubstr("InfrastructureProvider capa-system/aws: spec.rollout.timeout"));
+  EXPECT_THAT(cluster_.writes(), IsEmpty());
+}
+
+// L27: loaded into a registry such a bundle is right.
+TEST_F(AirGap, BundleCreateWarnsOfObjectsWithoutAVersion_L27) {
+  const std::vector<std::string> command = {
+      "bundle", "create", "-f", "-", "-o", cluster_.folder / "one.tar", "--install-cert-manager=false"};
+  Outcome made = RunAlone(command, {}, Object("{}"));
+  EXPECT_EQ(made.code, 0) << made.err;
+  EXPECT_THAT(made.err, HasSubstr("capa-system/aws: without spec.version the operator asks the source"));
+  EXPECT_THAT(RunAlone(command, {}, Object("{version: v2.0.0}")).err, Not(HasSubstr("spec.version")));
 }
 
 }  // namespace

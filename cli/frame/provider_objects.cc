@@ -26,8 +26,9 @@ Error NoneIsMeant(std::string_view text, const std::string& ns, const std::vecto
 
 ProviderObject ReadProviderObject(const kube::Object& object) {
   auto provider = api::ParseProvider(object);
-  return {provider.ok() ? *std::move(provider) : api::ParseProviderMeta(object),
-          GetString(object.json(), {"spec", "version"})};
+  const std::string wanted = GetString(object.json(), {"spec", "version"});
+  if (!provider.ok()) return {api::ParseProviderMeta(object), wanted, provider.error()};
+  return {*std::move(provider), wanted};
 }
 
 bool IsHeld(const api::Provider& provider) {

@@ -1,6 +1,7 @@
 // The operator's provider objects, as commands about them find them.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,7 +14,8 @@ namespace capi::cli {
 // A provider object, and the operator that looks after it. A value.
 struct ProviderObject {
   api::Provider provider;
-  std::string wanted;  // spec.version; "" where any will do
+  std::string wanted;                     // spec.version; "" where any will do
+  std::optional<Error> unreadable = {};  // why its spec can't be read
 };
 
 // As the server gave it. One whose spec can't be read has its metadata and status.
