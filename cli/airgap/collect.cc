@@ -129,12 +129,6 @@ Status CheckFound(const api::Provider& provider, const std::map<std::string, std
                   api::SelectorOf(labels)));
 }
 
-Result<std::string> SelectorFor(const api::Provider& provider) {
-  const auto& fetch = provider.spec.fetch_config;
-  if (!fetch || !fetch->selector) return api::SelectorOf(api::ReleaseSelector(provider.id));
-  return TRY(kube::LabelSelector::FromJson(*fetch->selector)).ToString();
-}
-
 Result<CollectedRelease> OfObject(const Context& ctx, const Config& config, const api::Provider& provider,
                                   const ArtifactSource& artifact, ManagementCluster* cluster, Notes& notes) {
   const api::ProviderId& id = provider.id;
@@ -144,14 +138,11 @@ Result<CollectedRelease> OfObject(const Context& ctx, const Config& config, cons
               : FromArtifact(ctx, config, id.type, id.name, provider.spec.version, artifact, IsVerified(provider)));
   TRY(CheckDigest(provider, release));
   TRY(ContractOf(release, id));
-  auto labels = api::LabelsToBeFoundBy(provider, release.version.ToString());
-  TRY(CheckFound(provider, labels));
+  TRY(CheckFound(provider, api::LabelsToBeFoundBy(provider, release.version.ToString())));
   ProviderRelease found{{.type = id.type, .name = id.name, .url = ""},
                         std::string(api::KindOf(id.type).components_file),
                         std::move(release)};
-  std::string selector = TRY(SelectorFor(provider));
-  return CollectedRelease{TRY(CandidateOf(config, std::move(found), id.ns)), std::move(labels), std::move(selector),
-                          provider};
+  return CollectedRelease{TRY(CandidateOf(config, std::move(found), id.ns)), provider};
 }
 
 Result<std::vector<api::Provider>> InFiles(const CollectOptions& options, std::istream& in, Notes& notes) {
@@ -201,6 +192,10 @@ Result<std::vector<CollectedRelease>> OfObjects(const Context& ctx, const Config
 
 }  // namespace
 
+std::map<std::string, std::string> CollectedRelease::Labels() const {
+  return api::LabelsToBeFoundBy(provider, candidate.found.release.version.ToString());
+}
+
 Status CheckOptions(const CollectOptions& options) {
   const bool flags = std::any_of(options.providers.begin(), options.providers.end(),
                                  [](const auto& one) { return !one.second.empty(); });
@@ -234,9 +229,7 @@ CollectedRelease WithOwnLabels(Candidate candidate) {
   api::Provider provider;
   provider.id = candidate.id;
   provider.spec.version = candidate.found.release.version.ToString();
-  auto labels = api::LabelsToBeFoundBy(provider, provider.spec.version);
-  std::string selector = api::SelectorOf(api::ReleaseSelector(provider.id));
-  return {std::move(candidate), std::move(labels), std::move(selector), std::move(provider)};
+  return {std::move(candidate), std::move(provider)};
 }
 
 bool AsksItsSource(const CollectedRelease& one) {
@@ -245,7 +238,7 @@ bool AsksItsSource(const CollectedRelease& one) {
 }
 
 std::vector<kube::Object> MapsOf(const CollectedRelease& one) {
-  auto maps = api::PackRelease(one.candidate.id, one.candidate.found.release, one.labels);
+  auto maps = api::PackRelease(one.candidate.id, one.candidate.found.release, one.Labels());
   std::reverse(maps.begin(), maps.end());
   return maps;
 }

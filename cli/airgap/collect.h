@@ -31,9 +31,9 @@ struct ArtifactSource {
 // A value.
 struct CollectedRelease {
   Candidate candidate;
-  std::map<std::string, std::string> labels;  // that it gets in the cluster
-  std::string selector;                       // with which the operator looks for it there
-  api::Provider provider;                     // the object that asks for it; of flags, one that would
+  api::Provider provider;  // the object that asks for it; of flags, one that would
+
+  std::map<std::string, std::string> Labels() const;  // that it gets in the cluster
 };
 
 // kInvalidArgument for options that say nothing together. Sends no request.

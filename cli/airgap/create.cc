@@ -42,7 +42,8 @@ void WarnOfObjects(const Config& config, const std::vector<CollectedRelease>& co
       continue;
     }
     const auto loaded = WithOwnLabels(*std::move(placed));
-    const bool found = std::includes(loaded.labels.begin(), loaded.labels.end(), one.labels.begin(), one.labels.end());
+    const auto labels = loaded.Labels(), wanted = one.Labels();
+    const bool found = std::includes(labels.begin(), labels.end(), wanted.begin(), wanted.end());
     if (found && loaded.candidate.id.ns == one.candidate.id.ns) continue;
     notes.Warn(
         fmt::format("{}: bundle load puts its release into namespace {} with the operator's labels, where this "

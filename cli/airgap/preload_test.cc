@@ -44,6 +44,64 @@ TEST_F(AirGap, PreloadNamesTheSourceThatAnObjectTakes_L25_T12) {
   EXPECT_EQ(cluster_.writes().size(), writes);
 }
 
+// I12, I14: what the operator doesn't take for this one is in nobody's way.
+TEST_F(AirGap, PreloadLeavesAloneWhatCountsForAnother_L25) {
+  const std::string folder = "r/infrastructure-aws/v2.0.0+b/";
+  cluster_.folder.Put(folder + "metadata.yaml", kMetadata);
+  cluster_.folder.Put(folder + "infrastructure-components.yaml", ComponentsOf("aws", "capa-system", "v2.0.0-b"));
+  ASSERT_EQ(Run({"preload", "-i", "aws:v2.0.0"}).code, 0);
+  Outcome build = Run({"preload", "-i", "aws:v2.0.0+b"});
+  EXPECT_EQ(build.out, "configmap/infrastructure-aws-v2.0.0-b in namespace capa-system created\n") << build.err;
+
+  // One label for all providers of a team; one after the other, and both again.
+  const std::string spec = "{version: v2.1.0, fetchConfig: {selector: {matchLabels: {team: x}}}}";
+  const std::string aws = Object(spec), gcp = "---\n" + ReplaceAll(aws, "name: aws", "name: gcp");
+  const std::string file = cluster_.folder.Put("objects/aws.yaml", aws);
+  ASSERT_EQ(Run({"preload", "-f", file}).code, 0);
+  cluster_.folder.Put("objects/aws.yaml", aws + gcp);
+  Outcome second = Run({"preload", "-f", file});
+  EXPECT_EQ(second.out,
+            "configmap/infrastructure-aws-v2.1.0 in namespace capa-system unchanged\n"
+            "configmap/infrastructure-gcp-v2.1.0 in namespace capa-system created\n")
+      << second.err;
+  EXPECT_THAT(Run({"preload", "-f", file}).out, Not(HasSubstr("created")));
+}
+
+// T12: one of another source doesn't count, whatever it is called.
+TEST_F(AirGap, PreloadLooksAtNoReleaseOfAnotherSource_L25_T12) {
+  fetch::OciStandIn registry({{"v2.0.0",
+                               {.files = {{"metadata.yaml", kMetadata},
+                                          {"components.yaml", ComponentsOf("aws", "capa-system", "v2.0.0")}}}}});
+  const std::string file = cluster_.folder.Put(
+      "objects/aws.yaml", Object("{version: v2.0.0, fetchConfig: {oci: '" + registry.reference() + "'}}"));
+  ASSERT_EQ(Run({"preload", "-i", "aws:v2.0.0"}).code, 0);
+  Json other = cluster_.Get(kAwsMap);
+  other["metadata"]["name"] = "infrastructure-aws-2.0.0";
+  other["data"]["components"] = "kind: Namespace\n";
+  cluster_.Remove(kAwsMap);
+  cluster_.Put("/api/v1/namespaces/capa-system/configmaps/infrastructure-aws-2.0.0", other);
+  EXPECT_THAT(Run({"preload", "-i", "aws:v2.0.0"}).err, HasSubstr("the operator takes that one now"));
+  Outcome made = Run({"preload", "-f", file});
+  EXPECT_EQ(made.out, "configmap/infrastructure-aws-v2.0.0 in namespace capa-system created\n") << made.err;
+}
+
+// T14: a release that is kept without signatures stays beside that with them.
+TEST_F(AirGap, PreloadBringsSignaturesBesideAnotherName_L25_T14) {
+  const std::string verify = "verify: {provider: cosign, secretRef: {name: keys}}";
+  const std::string file = cluster_.folder.Put(
+      "objects/aws.yaml", Object("{version: v2.0.0, fetchConfig: {selector: {matchLabels: {a: b}}, " + verify + "}}"));
+  for (const char* name : {"metadata.yaml.sig", "infrastructure-components.yaml.sig"})
+    cluster_.folder.Put(std::string("r/infrastructure-aws/v2.0.0/") + name, "bWV0YQ==");
+  ASSERT_EQ(Run({"preload", "-f", file}).code, 0);
+  Json kept = cluster_.Get(kAwsMap);
+  kept["metadata"]["name"] = "kept";
+  for (const char* key : {"metadata.sig", "components.sig"}) EXPECT_EQ(kept["data"].erase(key), 1u);
+  cluster_.Remove(kAwsMap);
+  cluster_.Put("/api/v1/namespaces/capa-system/configmaps/kept", kept);
+  Outcome made = Run({"preload", "-f", file});
+  EXPECT_EQ(made.out, "configmap/infrastructure-aws-v2.0.0 in namespace capa-system created\n") << made.err;
+}
+
 // Of a spec that can't be read nobody knows the version, the source and the digest.
 TEST_F(AirGap, PreloadTakesNoObjectThatItCannotRead_L25) {
   const UpgradeProvider aws{api::ProviderType::kInfrastructure, "capa-system", "aws", "v2.0.0", "v1beta2"};

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <map>
-#include <optional>
 #include <string>
+#include <vector>
 
+#include "api/release_choice.h"
+#include "api/release_maps.h"
 #include "api/stored_release.h"
 #include "cli/frame/provider_objects.h"
 #include "cli/install/carry.h"
+#include "kube/meta/label_selector.h"
 
 namespace capi::cli {
 namespace {
@@ -74,22 +77,39 @@ class MissingNamespaces {
   std::map<std::string, Labels> labels_;  // by name
 };
 
-// I6: the operator takes any release that its labels find, whatever the ConfigMap is called.
+Result<std::string> SelectorFor(const api::Provider& provider) {
+  const auto& fetch = provider.spec.fetch_config;
+  if (!fetch || !fetch->selector) return api::SelectorOf(api::ReleaseSelector(provider.id));
+  return TRY(kube::LabelSelector::FromJson(*fetch->selector)).ToString();
+}
+
+// A selector may find those of other providers, too.
+bool IsOfAnother(const kube::Object& map, const api::ProviderId& id) {
+  for (const auto& [key, value] : api::ReleaseSelector(id)) {
+    if (map.has_label(key) && map.label(key) != value) return true;
+  }
+  return false;
+}
+
+// I6, I14: the operator may have one by now, whatever its ConfigMap is called, in whose place this one would come.
 Status CheckOthers(const Context& ctx, kube::Client& client, const CollectedRelease& one,
                    const std::vector<kube::Object>& maps) {
-  const std::string& ns = one.candidate.id.ns;
-  auto found = TRY_WITH(
-      client.List(ctx, kube::Builtin("ConfigMap"), ns, {.label_selector = one.selector, .metadata_only = true}),
+  const api::ProviderId& id = one.candidate.id;
+  const std::string selector = TRY(SelectorFor(one.provider));
+  auto list = TRY_WITH(
+      client.List(ctx, kube::Builtin("ConfigMap"), id.ns, {.label_selector = selector, .metadata_only = true}),
       "failed to look for releases in ConfigMaps");
-  for (const kube::Object& map : found.items) {
-    const bool same_version = api::ReadStoredRelease(map).version == one.candidate.found.release.version;
-    if (map.name() == maps.back().name() || !same_version) continue;
-    auto there = client.Get(ctx, kube::Builtin("ConfigMap"), ns, map.name());
-    if (!there.ok() && there.code() == Code::kNotFound) continue;
-    if (!there.ok()) return there.error().With(fmt::format("ConfigMap {}/{}", ns, map.name()));
-    TRY(CheckOther(ctx, client, *there, maps));
+  std::vector<api::StoredRelease> found;
+  for (const kube::Object& map : list.items) {
+    if (!IsOfAnother(map, id)) found.push_back(api::ReadStoredRelease(map));
   }
-  return Ok();
+  const std::string version = one.candidate.found.release.version.ToString();
+  const api::StoredRelease* counts = api::ReleaseThatCounts(found, one.provider, version);
+  if (counts == nullptr || counts->name == maps.back().name()) return Ok();
+  auto there = client.Get(ctx, kube::Builtin("ConfigMap"), id.ns, counts->name);
+  if (!there.ok() && there.code() == Code::kNotFound) return Ok();
+  if (!there.ok()) return there.error().With(fmt::format("ConfigMap {}/{}", id.ns, counts->name));
+  return CheckOther(ctx, client, *there, maps);
 }
 
 // T12: with another source than the object's it counts for nothing.

@@ -7,8 +7,8 @@
 namespace capi::cli {
 
 // Their ConfigMaps, and the namespaces that are missing for them. Equal ones are left alone. All are looked at before
-// the first is written: kFailedPrecondition where one of such a name, or that the operator finds for the same version,
-// has another release. Says on `world.out` what it made.
+// the first is written: kFailedPrecondition where one of such a name, or that the operator takes now for the same
+// version, has another release. Says on `world.out` what it made.
 Status PutIntoCluster(const Context& ctx, ManagementCluster& cluster, const std::vector<CollectedRelease>& releases,
                       World& world);
 
