@@ -58,7 +58,7 @@ Result<api::Release> FromArtifact(const Context& ctx, const Config& config, api:
     reached.github.signatures = signatures;
     repository = TRY_WITH(fetch::OpenUrl(url, label, reached), "--artifact-url");
     const api::Version there = TRY(DefaultVersion(ctx, *repository, url, label));
-    if (wanted && *wanted != there)
+    if (wanted && !api::SameVersion(wanted->ToString(), there.ToString()))
       return Invalid(fmt::format("--artifact-url: it names {}, and {} is asked for", there.ToString(), version));
     return fetch::GetRelease(ctx, *repository, there, signatures);
   }

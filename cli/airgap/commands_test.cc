@@ -257,6 +257,8 @@ TEST_F(AirGap, PreloadRefusesWhatNobodyWouldFind_L25) {
       {{"-i", "aws", "-o", "table"}, "valid values: [json yaml]"},
       {{"-i", "aws:v2.1.0", "-o", "yaml", "-u", "https://github.com/a/b/releases/v2.0.0/c.yaml"},
        "--artifact-url: it names v2.0.0, and v2.1.0 is asked for"},
+      {{"-i", "aws:v2.0.0+one", "-o", "yaml", "-u", "https://github.com/a/b/releases/v2.0.0+two/c.yaml"},
+       "--artifact-url: it names v2.0.0+two, and v2.0.0+one is asked for"},
       {{"-i", "aws", "-o", "yaml", "-u", "oci://Host With Spaces/x"}, "--artifact-url: "},
   };
   for (const auto& [arguments, words] : flags) {
@@ -399,7 +401,9 @@ TEST_F(AirGap, PublishRefusesWhatIsNoRelease_L26) {
   cluster_.folder.Put("lone/" + aws + "metadata.yaml", kMetadata);
   cluster_.folder.Put("series/infrastructure-aws-v9.0.0-metadata.yaml", kMetadata);
   cluster_.folder.Put("series/infrastructure-aws-v9.0.0-components.yaml", "kind: Namespace\n");
-  const std::string any_tag = registry.reference(":all");
+  const std::string any_tag = registry.reference(":all"), build = "r/infrastructure-aws/v2.0.0+one/";
+  cluster_.folder.Put(build + "metadata.yaml", kMetadata);
+  cluster_.folder.Put(build + "infrastructure-components.yaml", "kind: Namespace\n");
   const std::pair<std::vector<std::string>, const char*> cases[] = {
       {{"--dir", cluster_.folder / "mixed", "-u", tagged}, "there is no infrastructure-aws-v2.0.0-components.yaml"},
       {{"--dir", cluster_.folder / "lone", "-u", any_tag}, "there is no infrastructure-gcp-v2.0.0-metadata.yaml"},
@@ -420,6 +424,8 @@ TEST_F(AirGap, PublishRefusesWhatIsNoRelease_L26) {
       {{"--file", out + "/kubeconfig", "-u", tagged}, "there is no release: "},
       {{"-i", "aws,gcp", "-u", tagged}, "name one provider"},
       {{"-i", "aws:v2.1.0", "-u", tagged}, "the tag says v2.0.0, and the release is v2.1.0"},
+      {{"-i", "aws:v2.0.0+one", "-u", registry.reference(":v2.0.0_two")},
+       "the tag says v2.0.0_two, and the release is v2.0.0+one"},
   };
   for (const auto& [arguments, words] : cases) {
     std::vector<std::string> all = {"publish"};

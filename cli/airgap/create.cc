@@ -74,7 +74,8 @@ void WarnOfSources(const std::vector<CollectedRelease>& collected, const Bundle&
   for (const CollectedRelease& one : collected) {
     const api::Release& release = one.candidate.found.release;
     for (const BundledRelease& bundled : bundle.releases) {
-      const bool it = bundled.label() == one.candidate.label() && bundled.release.version == release.version;
+      const bool it = bundled.label() == one.candidate.label() &&
+                      api::SameVersion(bundled.release.version.ToString(), release.version.ToString());
       const auto& fetch = one.provider.spec.fetch_config;
       if (!it || !fetch || fetch->oci.empty() || bundled.release.source == release.source) continue;
       notes.Warn(

@@ -155,7 +155,7 @@ Result<Publication> Prepare(const Context& ctx, const Config& config, const Publ
     files[std::string(api::KindOf(choice->type).components_file)] = found.release.components;
     if (out.reference.tag.empty()) out.reference.tag = TagOf(found.release.version.ToString());
     const auto tagged = VersionOfTag(out.reference.tag);
-    if (tagged && *tagged != found.release.version)
+    if (tagged && !api::SameVersion(tagged->ToString(), found.release.version.ToString()))
       return Invalid(fmt::format("--artifact-url: the tag says {}, and the release is {}", out.reference.tag,
                                  found.release.version.ToString()));
   } else if (!options.folder.empty() || options.files.empty()) {
