@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -152,6 +153,7 @@ Result<std::vector<api::Provider>> InFiles(const CollectOptions& options, std::i
     notes.Warn(finding.file + ": " + finding.message);
   }
   std::vector<api::Provider> out;
+  std::map<std::string, Json> specs;  // by object
   for (const Document& document : manifests.documents) {
     if (std::string mistake = MistakenKind(document.object()); !mistake.empty())
       return Invalid(document.file() + ": " + mistake);
@@ -163,7 +165,14 @@ Result<std::vector<api::Provider>> InFiles(const CollectOptions& options, std::i
     if (object.ns().empty()) return Invalid(name + ": metadata.namespace: write it, or name it with -n");
     if (!options.ns.empty() && object.ns() != options.ns)
       return Invalid(fmt::format("{}: metadata.namespace is another one than {} (-n)", name, options.ns));
-    out.push_back(TRY_WITH(api::ParseProvider(object), name));
+    api::Provider provider = TRY_WITH(api::ParseProvider(object), name);
+    Json spec = object.json().value("spec", Json::object());
+    const auto [before, is_new] = specs.emplace(Describe(provider.id), spec);
+    if (is_new)
+      out.push_back(std::move(provider));
+    else if (before->second != spec)
+      return Invalid(fmt::format("{}: {} is there twice, with two specs: name the files of one cluster",
+                                 document.file(), before->first));
   }
   if (!out.empty()) return out;
   return Invalid(fmt::format("there is no Provider object in {}", Join(options.files, ", ")));

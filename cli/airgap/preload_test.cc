@@ -102,6 +102,20 @@ TEST_F(AirGap, PreloadBringsSignaturesBesideAnotherName_L25_T14) {
   EXPECT_EQ(made.out, "configmap/infrastructure-aws-v2.0.0 in namespace capa-system created\n") << made.err;
 }
 
+// L25: one is one, also where several files have it; two of one object are of two clusters.
+TEST_F(AirGap, PreloadTakesAnObjectOnce_L25) {
+  const std::string one = Object("{version: v2.0.0}"), first = cluster_.folder.Put("objects/a.yaml", one);
+  const std::string second = cluster_.folder.Put("objects/b.yaml", one);
+  Outcome made = Run({"preload", "-f", first, "-f", second});
+  EXPECT_EQ(made.out, "configmap/infrastructure-aws-v2.0.0 in namespace capa-system created\n") << made.err;
+  const size_t writes = cluster_.writes().size();
+  cluster_.folder.Put("objects/b.yaml", Object("{version: v2.1.0, fetchConfig: {selector: {matchLabels: {a: b}}}}"));
+  Outcome refused = Run({"preload", "-f", first, "-f", second});
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.err, HasSubstr("b.yaml: InfrastructureProvider capa-system/aws is there twice, with two specs"));
+  EXPECT_EQ(cluster_.writes().size(), writes);
+}
+
 // Of a spec that can't be read nobody knows the version, the source and the digest.
 TEST_F(AirGap, PreloadTakesNoObjectThatItCannotRead_L25) {
   const UpgradeProvider aws{api::ProviderType::kInfrastructure, "capa-system", "aws", "v2.0.0", "v1beta2"};
