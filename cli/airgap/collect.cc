@@ -32,6 +32,12 @@ bool NamesFile(const std::string& url) {
   return kind.ok() && *kind != fetch::UrlKind::kFolder;
 }
 
+// As it is written in the URL of such a file; "latest" where that names none.
+Result<std::string> VersionIn(const std::string& url) {
+  if (TRY(fetch::KindOfUrl(url)) == fetch::UrlKind::kGitLab) return TRY(fetch::ParseGitLabUrl(url)).version;
+  return TRY(fetch::ParseGitHubUrl(url)).version;
+}
+
 // T14: the operator looks for them where the release lies.
 bool IsVerified(const api::Provider& provider) {
   return provider.spec.fetch_config && provider.spec.fetch_config->verify;
@@ -58,10 +64,11 @@ Result<api::Release> FromArtifact(const Context& ctx, const Config& config, api:
     fetch::UrlOptions reached = TRY(UrlOptionsOf(config));
     reached.github.signatures = signatures;
     repository = TRY_WITH(fetch::OpenUrl(url, label, reached), "--artifact-url");
-    const api::Version there = TRY(DefaultVersion(ctx, *repository, url, label));
-    if (wanted && !api::SameVersion(wanted->ToString(), there.ToString()))
-      return Invalid(fmt::format("--artifact-url: it names {}, and {} is asked for", there.ToString(), version));
-    return fetch::GetRelease(ctx, *repository, there, signatures);
+    const std::string named = TRY_WITH(VersionIn(url), "--artifact-url");
+    if (wanted && named != "latest" && !api::SameVersion(wanted->ToString(), named))
+      return Invalid(fmt::format("--artifact-url: it names {}, and {} is asked for", named, version));
+    if (!wanted) wanted = TRY(DefaultVersion(ctx, *repository, url, label));
+    return fetch::GetRelease(ctx, *repository, *wanted, signatures);
   }
   fetch::OciOptions registry = RegistryOptionsOf(config);
   registry.full_titles = artifact.shared;

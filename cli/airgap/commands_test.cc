@@ -290,6 +290,26 @@ TEST_F(AirGap, TheUrlOfAFileNamesTheVersionOfAnObject_L25) {
   EXPECT_THAT(other.err, HasSubstr("it names v2.0.0, and v2.1.0 is asked for"));
 }
 
+// L25: that of the newest, as configurations have it, names no version.
+TEST_F(AirGap, TheUrlOfTheNewestFileTakesAnyVersion_L25) {
+  std::vector<fetch::GitHubRelease> releases;
+  for (const char* version : {"v2.1.0", "v2.0.0"})
+    releases.push_back({version,
+                        {{"metadata.yaml", kMetadata},
+                         {"infrastructure-components.yaml", ComponentsOf("aws", "capa-system", version)}}});
+  fetch::GitHubStandIn github(releases);
+  const fetch::GitHubOptions hosts = github.options();
+  cluster_.folder.Put("clusterctl.yaml", "clusterctl-github-url: " + hosts.download_url +
+                                             "\nclusterctl-github-api-url: " + hosts.api_url + "\n");
+  const std::string url = "https://github.com/o/r/releases/latest/infrastructure-components.yaml";
+  for (const auto& [asked, name] : {std::pair("aws:v2.0.0", "infrastructure-aws-v2.0.0"),
+                                    std::pair("aws", "infrastructure-aws-v2.1.0")}) {
+    Outcome made = RunAlone({"preload", "-i", asked, "-o", "yaml", "-u", url});
+    ASSERT_EQ(made.code, 0) << made.err;
+    EXPECT_EQ(GetString(*ParseYaml(made.out), {"metadata", "name"}), name);
+  }
+}
+
 // L25: one URL isn't each provider's files.
 TEST_F(AirGap, AnArtifactOfSeveralProvidersNamesThem_L25) {
   Titles both;
