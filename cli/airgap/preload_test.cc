@@ -116,6 +116,22 @@ TEST_F(AirGap, PreloadTakesAnObjectOnce_L25) {
   EXPECT_EQ(cluster_.writes().size(), writes);
 }
 
+// Nobody could tell its contract.
+TEST_F(AirGap, PreloadRefusesAReleaseThatItsMetadataDoesNotName_L25) {
+  const std::string folder = "r/infrastructure-aws/v3.0.0/";
+  cluster_.folder.Put(folder + "metadata.yaml", kMetadata);
+  cluster_.folder.Put(folder + "infrastructure-components.yaml", ComponentsOf("aws", "capa-system", "v3.0.0"));
+  const std::string file = cluster_.folder.Put("objects/aws.yaml", Object("{version: v3.0.0}"));
+  for (const std::vector<std::string>& which : {std::vector<std::string>{"-i", "aws:v3.0.0"}, {"-f", file}}) {
+    std::vector<std::string> command = {"preload"};
+    command.insert(command.end(), which.begin(), which.end());
+    Outcome refused = Run(command);
+    EXPECT_EQ(refused.code, 1);
+    EXPECT_THAT(refused.err, HasSubstr("its metadata doesn't say which contract v3.0.0 has"));
+    EXPECT_THAT(cluster_.writes(), IsEmpty());
+  }
+}
+
 // Of a spec that can't be read nobody knows the version, the source and the digest.
 TEST_F(AirGap, PreloadTakesNoObjectThatItCannotRead_L25) {
   const UpgradeProvider aws{api::ProviderType::kInfrastructure, "capa-system", "aws", "v2.0.0", "v1beta2"};
