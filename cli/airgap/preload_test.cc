@@ -167,6 +167,18 @@ TEST_F(AirGap, PreloadBringsWhatASignedArtifactIsSignedWith_L25_T14) {
   }
 }
 
+// I12: of titles, too; each file is found by itself.
+TEST_F(AirGap, PublishTakesTitlesWithAndWithoutTheLetterV_L26) {
+  fetch::OciStandIn registry({});
+  cluster_.folder.Put("half/infrastructure-aws-v2.0.0-metadata.yaml", kMetadata);
+  cluster_.folder.Put("half/infrastructure-aws-2.0.0-components.yaml", ComponentsOf("aws", "capa-system", "v2.0.0"));
+  const std::string where = registry.reference(":all");
+  Outcome made = RunAlone({"publish", "-u", where, "--dir", cluster_.folder / "half"});
+  EXPECT_EQ(made.code, 0) << made.err;
+  Outcome read = RunAlone({"preload", "-i", "aws:v2.0.0", "-o", "yaml", "-u", where});
+  EXPECT_EQ(read.code, 0) << read.err;
+}
+
 // Of a spec that can't be read nobody knows the version, the source and the digest.
 TEST_F(AirGap, PreloadTakesNoObjectThatItCannotRead_L25) {
   const UpgradeProvider aws{api::ProviderType::kInfrastructure, "capa-system", "aws", "v2.0.0", "v1beta2"};

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <optional>
-#include <set>
 
 #include "api/release.h"
 #include "api/text.h"
@@ -61,34 +61,26 @@ Status AddFolder(const std::string& folder, Files& files) {
   return Ok();
 }
 
-// "infrastructure-aws-v2.0.0-components.yaml", or without the "v" (I12).
-bool IsOfVersion(std::string_view title, const api::Version& version) {
-  const std::string text = version.ToString();
-  for (std::string_view file : {"metadata.yaml", "components.yaml"}) {
-    if (title.ends_with(fmt::format("-{}-{}", text, file))) return true;
-    if (title.ends_with(fmt::format("-{}-{}", text.substr(1), file))) return true;
-  }
-  return false;
+// What both files of a release have in common, with the "v" that each may have or not (I12): "infrastructure-aws-v2.0.0";
+// "" where the titles don't say it.
+std::string ReleaseIn(const std::optional<fetch::FullTitle>& full) {
+  return full ? fmt::format("{}-{}", full->provider, full->version.ToString()) : "";
 }
 
-// "infrastructure-aws-v2.0.0" of a title that says so; "" of another one.
-std::string PrefixOf(std::string_view title) {
-  return fetch::IsFullTitle(title) ? std::string(title.substr(0, title.rfind('-'))) : "";
-}
-
-std::optional<api::Version> VersionIn(std::string_view prefix) {
-  for (size_t at = prefix.find('-'); at != prefix.npos; at = prefix.find('-', at + 1)) {
-    auto version = api::Version::Parse(prefix.substr(at + 1));
-    if (version.ok()) return *version;
-  }
-  return std::nullopt;
-}
-
-Status CheckMetadata(const std::string& title, const std::string& text, const std::optional<api::Version>& tagged) {
+Status CheckMetadata(const std::string& title, const std::string& text, const std::optional<api::Version>& version) {
   auto read = TRY_WITH(api::Metadata::Parse(text, title), title);
-  const auto version = tagged ? tagged : VersionIn(PrefixOf(title));
   if (!version || read.ContractOf(*version)) return Ok();
   return Invalid(fmt::format("{} names no release series of {}", title, version->ToString()));
+}
+
+// Each has another beside it.
+Status CheckPairs(const std::map<std::string, std::string>& some, const std::map<std::string, std::string>& others,
+                  std::string_view file) {
+  for (const auto& [release, title] : some) {
+    if (!release.empty() && !others.contains(release))
+      return Invalid(fmt::format("there is no {}-{} beside {}", release, file, title));
+  }
+  return Ok();
 }
 
 Error NoRelease(const Files& files) {
@@ -102,25 +94,21 @@ Error NoRelease(const Files& files) {
 
 // What whoever reads the artifact would refuse.
 Status CheckFiles(const Files& files, const std::optional<api::Version>& tagged) {
-  std::set<std::string> metadata, components;  // prefixes of their titles
+  std::map<std::string, std::string> metadata, components;  // titles by release
   for (const auto& [title, text] : files) {
-    if (tagged && fetch::IsFullTitle(title) && !IsOfVersion(title, *tagged))
+    const auto full = fetch::ReadFullTitle(title);
+    if (tagged && full && !api::SameVersion(full->version.ToString(), tagged->ToString()))
       return Invalid(fmt::format("{} is of another version than {}, as the tag says", title, tagged->ToString()));
     const bool describes = IsMetadata(title);
     if (!describes && !IsComponents(title)) continue;
-    (describes ? metadata : components).insert(PrefixOf(title));
+    (describes ? metadata : components).emplace(ReleaseIn(full), title);
     TRY(fetch::CheckText(text, title));
-    if (describes) TRY(CheckMetadata(title, text, tagged));
+    const auto named = full ? std::optional(full->version) : std::nullopt;
+    if (describes) TRY(CheckMetadata(title, text, tagged ? tagged : named));
   }
   if (metadata.empty() || components.empty()) return NoRelease(files);
-  for (const std::string& prefix : metadata) {
-    if (!components.contains(prefix) && !prefix.empty())
-      return Invalid(fmt::format("there is no {0}-components.yaml beside {0}-metadata.yaml", prefix));
-  }
-  for (const std::string& prefix : components) {
-    if (!metadata.contains(prefix) && !prefix.empty())
-      return Invalid(fmt::format("there is no {0}-metadata.yaml beside {0}-components.yaml", prefix));
-  }
+  TRY(CheckPairs(metadata, components, "components.yaml"));
+  TRY(CheckPairs(components, metadata, kMetadataFile));
   return metadata.contains("") == components.contains("") ? Ok() : Status(NoRelease(files));
 }
 

@@ -70,18 +70,21 @@ Result<OciFile> ChooseFile(const std::vector<OciFile>& files, const std::vector<
                {}};
 }
 
-bool IsFullTitle(std::string_view title) {
+std::optional<FullTitle> ReadFullTitle(std::string_view title) {
   for (std::string_view file : {kMetadata, kComponents}) {
     if (!title.ends_with(file) || title.size() <= file.size()) continue;
     std::string_view rest = title.substr(0, title.size() - file.size());
     if (!rest.ends_with('-')) continue;
     rest.remove_suffix(1);
     for (size_t at = rest.find('-'); at != rest.npos; at = rest.find('-', at + 1)) {
-      if (api::Version::Parse(rest.substr(at + 1)).ok()) return true;
+      auto version = api::Version::Parse(rest.substr(at + 1));
+      if (version.ok()) return FullTitle{std::string(rest.substr(0, at)), *std::move(version), std::string(file)};
     }
   }
-  return false;
+  return std::nullopt;
 }
+
+bool IsFullTitle(std::string_view title) { return ReadFullTitle(title).has_value(); }
 
 std::string TypedComponents(api::ProviderType type) { return fmt::format("{}-{}", TypeName(type), kComponents); }
 

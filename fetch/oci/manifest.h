@@ -1,6 +1,7 @@
 // What an artifact holds, by its manifest, and which of it are a provider's files.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,7 +37,15 @@ Result<OciFile> ChooseFile(const std::vector<OciFile>& files, const std::vector<
 std::vector<OciFile> FilesOfVersion(std::vector<OciFile> files, api::ProviderType type, std::string_view name,
                                     const api::Version& version);
 
-// "<anything>-<version>-components.yaml", or the same of the metadata: a name and a version are in it.
+// What a title says that has a provider and a version in it: "<anything>-<version>-components.yaml", or the same of the
+// metadata. A value.
+struct FullTitle {
+  std::string provider;  // "infrastructure-aws"
+  api::Version version;  // with or without its "v" there (I12)
+  std::string file;      // "metadata.yaml" or "components.yaml"
+};
+// nullopt for any other.
+std::optional<FullTitle> ReadFullTitle(std::string_view title);
 bool IsFullTitle(std::string_view title);
 // "infrastructure-components.yaml"
 std::string TypedComponents(api::ProviderType type);

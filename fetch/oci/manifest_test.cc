@@ -55,6 +55,27 @@ TEST(OciManifest, TwoFilesWithOneTitleAreRefused_T9) {
   EXPECT_THAT(got.error().message, HasSubstr("two files with the title a"));
 }
 
+TEST(OciManifest, TitlesSayWhatTheyAreOf_T9) {
+  const struct {
+    const char *title, *provider, *version, *file;
+  } cases[] = {
+      {"infrastructure-aws-v2.0.0-components.yaml", "infrastructure-aws", "v2.0.0", "components.yaml"},
+      {"infrastructure-aws-2.0.0-rc.1+b-metadata.yaml", "infrastructure-aws", "v2.0.0-rc.1+b", "metadata.yaml"},
+      {"infrastructure-components.yaml", "", "", ""},
+      {"v2.0.0-metadata.yaml", "", "", ""},
+      {"metadata.yaml", "", "", ""},
+  };
+  for (const auto& c : cases) {
+    const auto full = ReadFullTitle(c.title);
+    ASSERT_EQ(full.has_value(), *c.file != '\0') << c.title;
+    EXPECT_EQ(IsFullTitle(c.title), full.has_value());
+    if (!full) continue;
+    EXPECT_EQ(full->provider, c.provider);
+    EXPECT_EQ(full->version.ToString(), c.version);
+    EXPECT_EQ(full->file, c.file);
+  }
+}
+
 TEST(OciManifest, ATitleSteersNoTerminal_F1) {
   auto got = ChooseFile({{"a\x1b[2J", "sha256:1", 1}, {std::string(100, 'b'), "sha256:2", 1}}, {"c", "d"});
   ASSERT_FALSE(got.ok());
