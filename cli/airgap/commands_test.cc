@@ -235,8 +235,9 @@ TEST_F(AirGap, PreloadRefusesWhatNobodyWouldFind_L25) {
   const std::pair<std::string, const char*> objects[] = {
       {Object("{version: v2.0.0}", ""), "metadata.namespace: write it, or name it with -n"},
       {Object("{version: v7.0.0}"), "v7.0.0"},
-      {Object("{}"), "spec.version: without it the operator asks the source, and doesn't look at a release that is "
-                     "there: write v2.1.0"},
+      {Object("{}"),
+       "spec.version: without it the operator asks the source, and doesn't look at a release that is "
+       "there: write v2.1.0"},
       {Object("{version: v2.0.0, fetchConfig: {selector: {matchExpressions: [{key: a, operator: Exists}]}}}"),
        "spec.fetchConfig.selector: it doesn't find what has the labels"},
       {Object("{version: v2.0.0, fetchConfig: {selector: {matchLabels: {a: b}}, digest: 'sha256:" +
@@ -302,8 +303,8 @@ TEST_F(AirGap, TheUrlOfTheNewestFileTakesAnyVersion_L25) {
   cluster_.folder.Put("clusterctl.yaml", "clusterctl-github-url: " + hosts.download_url +
                                              "\nclusterctl-github-api-url: " + hosts.api_url + "\n");
   const std::string url = "https://github.com/o/r/releases/latest/infrastructure-components.yaml";
-  for (const auto& [asked, name] : {std::pair("aws:v2.0.0", "infrastructure-aws-v2.0.0"),
-                                    std::pair("aws", "infrastructure-aws-v2.1.0")}) {
+  for (const auto& [asked, name] :
+       {std::pair("aws:v2.0.0", "infrastructure-aws-v2.0.0"), std::pair("aws", "infrastructure-aws-v2.1.0")}) {
     Outcome made = RunAlone({"preload", "-i", asked, "-o", "yaml", "-u", url});
     ASSERT_EQ(made.code, 0) << made.err;
     EXPECT_EQ(GetString(*ParseYaml(made.out), {"metadata", "name"}), name);

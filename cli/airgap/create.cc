@@ -31,10 +31,10 @@ void WarnOfObjects(const Config& config, const std::vector<CollectedRelease>& co
                       "preload -f FILE, or sign the artifact once bundle load --to has put it into a registry",
                       Describe(one.candidate.id)));
     if (AsksItsSource(one))
-      notes.Warn(
-          fmt::format("{}: without spec.version the operator asks the source, and doesn't look at what bundle load puts "
-                      "into the cluster: write {}",
-                      Describe(one.candidate.id), one.candidate.found.release.version.ToString()));
+      notes.Warn(fmt::format(
+          "{}: without spec.version the operator asks the source, and doesn't look at what bundle load puts "
+          "into the cluster: write {}",
+          Describe(one.candidate.id), one.candidate.found.release.version.ToString()));
     auto placed = CandidateOf(config, one.candidate.found, "");
     if (!placed.ok()) {
       notes.Warn(fmt::format("{}: bundle load can't say where its release goes: {}", Describe(one.candidate.id),

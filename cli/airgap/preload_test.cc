@@ -20,9 +20,9 @@ using testing::Not;
 
 // T12: the operator, which reaches no registry, takes one of its own with the source of the object alone.
 TEST_F(AirGap, PreloadNamesTheSourceThatAnObjectTakes_L25_T12) {
-  fetch::OciStandIn registry({{"v2.0.0",
-                               {.files = {{"metadata.yaml", kMetadata},
-                                          {"components.yaml", ComponentsOf("aws", "capa-system", "v2.0.0")}}}}});
+  fetch::OciStandIn registry(
+      {{"v2.0.0",
+        {.files = {{"metadata.yaml", kMetadata}, {"components.yaml", ComponentsOf("aws", "capa-system", "v2.0.0")}}}}});
   const std::string object = Object("{version: v2.0.0, fetchConfig: {oci: '" + registry.reference() + "'}}");
   const std::string file = cluster_.folder.Put("objects/aws.yaml", object);
   const api::Provider provider = api::ParseProvider(kube::Object(*ParseYaml(object))).value();
@@ -43,7 +43,8 @@ TEST_F(AirGap, PreloadNamesTheSourceThatAnObjectTakes_L25_T12) {
   EXPECT_TRUE(counts());
   EXPECT_EQ(cluster_.Get(kAwsMap)["data"], before["data"]);
   const size_t writes = cluster_.writes().size();
-  for (const std::vector<std::string>& command : {std::vector<std::string>{"preload", "-f", file}, {"preload", "-i", "aws:v2.0.0"}})
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"preload", "-f", file}, {"preload", "-i", "aws:v2.0.0"}})
     EXPECT_EQ(Run(command).out, "configmap/infrastructure-aws-v2.0.0 in namespace capa-system unchanged\n");
   EXPECT_EQ(cluster_.writes().size(), writes);
 }
@@ -73,9 +74,9 @@ TEST_F(AirGap, PreloadLeavesAloneWhatCountsForAnother_L25) {
 
 // T12: one of another source doesn't count, whatever it is called.
 TEST_F(AirGap, PreloadLooksAtNoReleaseOfAnotherSource_L25_T12) {
-  fetch::OciStandIn registry({{"v2.0.0",
-                               {.files = {{"metadata.yaml", kMetadata},
-                                          {"components.yaml", ComponentsOf("aws", "capa-system", "v2.0.0")}}}}});
+  fetch::OciStandIn registry(
+      {{"v2.0.0",
+        {.files = {{"metadata.yaml", kMetadata}, {"components.yaml", ComponentsOf("aws", "capa-system", "v2.0.0")}}}}});
   const std::string file = cluster_.folder.Put(
       "objects/aws.yaml", Object("{version: v2.0.0, fetchConfig: {oci: '" + registry.reference() + "'}}"));
   ASSERT_EQ(Run({"preload", "-i", "aws:v2.0.0"}).code, 0);
@@ -138,9 +139,9 @@ TEST_F(AirGap, PreloadRefusesAReleaseThatItsMetadataDoesNotName_L25) {
 
 // T14: of its own source, and of one that the command line names.
 TEST_F(AirGap, PreloadBringsWhatASignedArtifactIsSignedWith_L25_T14) {
-  fetch::OciStandIn registry({{"v2.0.0",
-                               {.files = {{"metadata.yaml", kMetadata},
-                                          {"components.yaml", ComponentsOf("aws", "capa-system", "v2.0.0")}}}}});
+  fetch::OciStandIn registry(
+      {{"v2.0.0",
+        {.files = {{"metadata.yaml", kMetadata}, {"components.yaml", ComponentsOf("aws", "capa-system", "v2.0.0")}}}}});
   const std::string payload = "payload", blob = "sha256:" + Sha256Hex(payload), base = "/v2/org/provider/";
   const std::string tag = "manifests/sha256-" + registry.digest("v2.0.0").substr(7) + ".sig";
   const Json layer = {{"mediaType", "application/vnd.dev.cosign.simplesigning.v1+json"},

@@ -61,7 +61,8 @@ Status AddFolder(const std::string& folder, Files& files) {
   return Ok();
 }
 
-// What both files of a release have in common, with the "v" that each may have or not (I12): "infrastructure-aws-v2.0.0";
+// What both files of a release have in common, with the "v" that each may have or not (I12):
+// "infrastructure-aws-v2.0.0";
 // "" where the titles don't say it.
 std::string ReleaseIn(const std::optional<fetch::FullTitle>& full) {
   return full ? fmt::format("{}-{}", full->provider, full->version.ToString()) : "";

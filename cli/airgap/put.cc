@@ -96,9 +96,9 @@ Status CheckOthers(const Context& ctx, kube::Client& client, const CollectedRele
                    const std::vector<kube::Object>& maps) {
   const api::ProviderId& id = one.candidate.id;
   const std::string selector = TRY(SelectorFor(one.provider));
-  auto list = TRY_WITH(
-      client.List(ctx, kube::Builtin("ConfigMap"), id.ns, {.label_selector = selector, .metadata_only = true}),
-      "failed to look for releases in ConfigMaps");
+  auto list =
+      TRY_WITH(client.List(ctx, kube::Builtin("ConfigMap"), id.ns, {.label_selector = selector, .metadata_only = true}),
+               "failed to look for releases in ConfigMaps");
   std::vector<api::StoredRelease> found;
   for (const kube::Object& map : list.items) {
     if (!IsOfAnother(map, id)) found.push_back(api::ReadStoredRelease(map));
@@ -135,9 +135,8 @@ Status NameSource(const Context& ctx, kube::Client& client, const CollectedRelea
   if (!LacksSource(live, one.provider)) return Ok();
   TRY(CheckOther(ctx, client, live, maps));
   const std::string key(api::kLabelReleaseSource);
-  const Json patch = {{"metadata",
-                       {{"resourceVersion", live.resource_version()},
-                        {"annotations", {{key, first.annotation(key)}}}}}};
+  const Json patch = {
+      {"metadata", {{"resourceVersion", live.resource_version()}, {"annotations", {{key, first.annotation(key)}}}}}};
   TRY(client.Patch(ctx, kube::Builtin("ConfigMap"), first.ns(), first.name(), kube::PatchType::kMerge, patch, write));
   return Ok();
 }

@@ -14,7 +14,7 @@ namespace capi::cli {
 // A provider object, and the operator that looks after it. A value.
 struct ProviderObject {
   api::Provider provider;
-  std::string wanted;                     // spec.version; "" where any will do
+  std::string wanted;                    // spec.version; "" where any will do
   std::optional<Error> unreadable = {};  // why its spec can't be read
 };
 
