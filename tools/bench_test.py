@@ -36,6 +36,7 @@ import rig  # noqa: E402
 import starts  # noqa: E402
 import steady  # noqa: E402
 import upgrade  # noqa: E402
+import verify  # noqa: E402
 from progress import AssetError  # noqa: E402
 
 
@@ -143,14 +144,36 @@ class Init(unittest.TestCase):
             self.assertEqual(os.read(reader, 100), b"")
 
 
-class Render(unittest.TestCase):
+class Parts(unittest.TestCase):
+    def test_what_they_run_is_built_before(self):
+        """One wasn't: on a fresh clone all parts after it were never measured, and elsewhere it measured a program of an earlier build."""
+        named = set()
+        for path in glob.glob(os.path.join(TOOLS, "bench.d", "*.py")):
+            with open(path, encoding="utf-8") as file:
+                named.update(re.findall(r'"(\w+_benchmark)"', file.read()))
+        self.assertGreaterEqual(len(named), 3)
+        with open(os.path.join(figures.ROOT, "Makefile"), encoding="utf-8") as file:
+            (recipe,) = re.findall(r"^bench: .*\n((?:\t.*\n)+)", file.read(), re.MULTILINE)
+        self.assertEqual(set(re.findall(r"\w+_benchmark", recipe)), named)
+
+    def test_the_page_names_them(self):
+        with open(os.path.join(figures.ROOT, "docs", "benchmarks.md"), encoding="utf-8") as file:
+            told = re.findall(r"^\| `(\w+)` \|", file.read(), re.MULTILINE)
+        with open(os.path.join(TOOLS, "bench"), encoding="utf-8") as file:
+            parts = re.findall(r'^    "(\w+)": \(', file.read(), re.MULTILINE)
+        self.assertEqual(told, parts)
+
+
+class Within(unittest.TestCase):
     def test_a_benchmark_that_says_an_error_is_no_measurement(self):
         """It ended all of tools/bench from within, where every other failure is an error that its caller tells."""
-        failed = json.dumps({"benchmarks": [{"error_occurred": True, "error_message": "no such file"}]})
+        failed = json.dumps({"benchmarks": [{"name": "release/real_time", "error_occurred": True, "error_message": "no such file"}]})
         listed, answer = mock.Mock(stdout="release/real_time\n"), mock.Mock(stdout=failed)
         with mock.patch.dict(os.environ, {"RELEASES_DIR": "/none"}), mock.patch("subprocess.run", side_effect=[listed, answer]):
             with self.assertRaisesRegex(AssetError, "^release/real_time: no such file$"):
                 render.measure(1)
+        with mock.patch("subprocess.run", return_value=answer), self.assertRaisesRegex(AssetError, ": no such file$"):
+            verify.run(1)
 
 
 class Fit(unittest.TestCase):

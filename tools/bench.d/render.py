@@ -1,15 +1,14 @@
 """Runs templating_benchmark: a render within the process, and its cost over the size of the input, drawn as a plot."""
 
-import json
 import os
 import subprocess
 
 import releases
+import repetitions
 from figures import ROOT, cell, median, print_table
 from plot import Plot
-from progress import AssetError
 
-PROGRAM = os.path.join(ROOT, "build", "release", "bin", "templating_benchmark")
+PROGRAM = repetitions.program("templating_benchmark")
 PICTURE = os.path.join(ROOT, "docs", "render-cost.svg")
 
 
@@ -20,14 +19,7 @@ def measure(rounds):
     names = subprocess.run([*command, "--benchmark_list_tests"], capture_output=True, check=True, text=True).stdout.split()
     runs = {}
     for name in names:
-        options = [f"--benchmark_filter=^{name}$", "--benchmark_format=json", f"--benchmark_repetitions={rounds}",
-                   "--benchmark_min_time=0.05"]
-        done = subprocess.run([*command, *options], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
-        entries = json.loads(done.stdout)["benchmarks"]
-        for entry in entries:
-            if entry.get("error_occurred"):
-                raise AssetError(f"{name}: {entry['error_message']}")
-        runs[name.removesuffix("/real_time")] = [entry for entry in entries if entry["run_type"] == "iteration"]
+        runs[name.removesuffix("/real_time")] = repetitions.measure([*command, f"--benchmark_filter=^{name}$"], rounds)
     return runs
 
 
