@@ -36,7 +36,8 @@ spec: {version: v1.12.0}
 """
 EXAMPLE = {
     "metadata.yaml": "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n- {major: 1, minor: 2, contract: v1beta2}\n",
-    "infrastructure-components.yaml": "apiVersion: v1\nkind: Namespace\nmetadata: {name: example-system}\n",
+    "infrastructure-components.yaml": "apiVersion: v1\nkind: Namespace\nmetadata: {name: example-system}\n---\n"
+    "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: example, namespace: example-system}\n",
 }
 USER = {"OCI_USERNAME": oci_registry.USER, "OCI_PASSWORD": oci_registry.PASSWORD, "NO_PROXY": "*"}
 SKOPEO = shutil.which("skopeo", path="/usr/bin:/bin")
@@ -137,6 +138,10 @@ class Commands(WithFolder):
         os.remove(os.path.join(place, "clusterctl.yaml"))
         return printed
 
+    def write_example(self, *place):
+        for name, text in EXAMPLE.items():
+            self.write(os.path.join(*place, name), text)
+
     def create(self):
         (block,) = pages.blocks("Where there is a network", PAGE)
         self.bash_online(block)
@@ -152,7 +157,7 @@ class AirGap(Commands, worlds.OnAWorld):
         self.start_world()
         self.world.trap = self.trap
 
-    # L27, L25, L10.
+    # L27, L25, L10, I2.
     def test_from_a_bundle_to_providers_that_are_ready(self):
         images = self.create()
         self.assertTrue(any("cert-manager-controller" in image for image in images), images)
@@ -180,18 +185,31 @@ class AirGap(Commands, worlds.OnAWorld):
         self.assertEqual(self.bash(block, **kubeconfig), made.replace("created", "unchanged"))
         self.preload_as_the_page_says(kubeconfig)
         self.world.must("apply", "-f", "-", given=DOCKER)
-
-        def ready():
-            item = self.world.get("infrastructureproviders", "docker", "-n", "capd-system")
-            return rights.conditions(item).get("Ready", {}).get("status") == "True"
-
-        self.world.until("docker is Ready", ready)
+        self.await_ready("docker", "capd-system")
         # What preload prints is what it has made, and kubectl takes it.
         printed = self.bash(f"clusterctl preload --config {self.online} -f - -o yaml <<'EOF'\n{DOCKER}EOF\n")
         done = self.world.must("apply", "--server-side", "--force-conflicts", "-f", "-", given=printed)
         self.assertIn("infrastructure-docker-v1.12.0", done)
+        self.one_that_is_not_built_in(kubeconfig)
         self.assertEqual(self.trap.asked, [], "somebody asked for a host")
 
+    def one_that_is_not_built_in(self, kubeconfig):
+        """Its object as the page has it. (I2 refuses one that names no source.)"""
+        self.write_example("releases", "infrastructure-example", "v1.2.3")
+        place = os.path.join(self.folder, "releases", "infrastructure-example", "latest", "infrastructure-components.yaml")
+        config = self.write("example.yaml", f"providers: [{{name: example, type: InfrastructureProvider, url: {place}}}]\n")
+        (declared,) = pages.blocks("Provider objects, from a repository of manifests", PAGE, "yaml")
+        create = f"clusterctl bundle create --config {config} -f {self.write('example-object.yaml', declared)} --install-cert-manager=false"
+        self.bash(f"{create} -o example.tar\nclusterctl bundle load example.tar", **kubeconfig)
+        self.world.must("apply", "-f", "-", given=declared)
+        self.await_ready("example", "example-system")
+
+    def await_ready(self, name, namespace):
+        def ready():
+            item = self.world.get("infrastructureproviders", name, "-n", namespace)
+            return rights.conditions(item).get("Ready", {}).get("status") == "True"
+
+        self.world.until(f"{name} is Ready", ready)
 
     def preload_as_the_page_says(self, kubeconfig):
         self.write(os.path.join("clusters", "management", "docker.yaml"), DOCKER)
@@ -238,8 +256,7 @@ class Registry(Commands):
             for block in pages.blocks("A registry of one's own", PAGE, "bash")
         )  # the last one signs: tools/cosign_e2e_test.py
         loaded = self.bash(load, NO_PROXY="*").splitlines()
-        for name in ("metadata.yaml", "infrastructure-components.yaml"):
-            self.write(os.path.join("out", name), EXAMPLE[name])
+        self.write_example("out")
         example, published = self.bash_online(publish, **USER).splitlines()
         self.assertTrue(example.startswith(f"{where}/example:v1.2.3@sha256:"), example)
         self.assertIn(published, loaded, "it is the same artifact")
