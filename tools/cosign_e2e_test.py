@@ -69,6 +69,7 @@ class Cosign(unittest.TestCase):
     def test_a_provider_whose_releases_are_signed(self):
         with tempfile.TemporaryDirectory(prefix="cosign-") as folder:
             world = oci.World()
+            self.addCleanup(world.close)
             signer, other = cosign.Signer(folder, "p256", "cosign"), cosign.Signer(folder, "p384", "next")
             signed = world.registry.push(REPOSITORY, "v1.10.4", oci.files_of("core", "v1.10.4"))
             signer.sign_artifact(world.registry, f"{REPOSITORY}@{signed}", as_it_was=True)

@@ -3,6 +3,7 @@
 
 import os
 import sys
+import tempfile
 import unittest
 from unittest import mock
 
@@ -30,10 +31,11 @@ http.server.HTTPServer((host, int(port)), Handler).serve_forever()
 
 class Registry(WithFolder):
     def start(self, program):
-        processes = process.Processes(self.folder)
+        folder = tempfile.mkdtemp(dir=self.folder)
+        processes = process.Processes(folder)
         self.addCleanup(processes.stop)
         with mock.patch.object(oci_registry.plan, "have", return_value=[self.write("program", program)]):
-            return oci_registry.Registry(self.folder, processes)
+            return oci_registry.Registry(folder, processes)
 
     def test_it_is_asked_itself_whatever_proxy_there_is(self):
         """Through a proxy of the shell that called it never answered."""
@@ -45,7 +47,12 @@ class Registry(WithFolder):
         """Another program could take the port, which was chosen among the free ones, while the registry was stopped."""
         registry = self.start(ANSWERS)
         pid = os.getpid()
-        self.assertEqual(registry.address, f"127.{1 + (pid >> 16)}.{pid >> 8 & 255}.{pid & 255}:5000")
+        self.assertRegex(registry.address, rf"^127\.{1 + (pid >> 16)}\.{pid >> 8 & 255}\.{pid & 255}:5\d\d\d$")
+
+    def test_two_of_one_program_never_meet(self):
+        """The second one couldn't listen, and the first one answered in its place."""
+        first, second = (self.start(ANSWERS) for _ in range(2))
+        self.assertNotEqual(first.address, second.address)
 
     def test_one_that_ends_is_told_with_its_words(self):
         """It was waited for, for two minutes; and whoever else answered there was taken for it."""

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import itertools
 import json
 import os
 import urllib.error
@@ -12,7 +13,7 @@ import plan
 import worlds
 
 USER, PASSWORD = "robot", "s3cret-of-the-registry"
-PORT = 5000
+PORTS = itertools.count(5000)  # one for each registry of this process
 HASH = "$2b$04$6fqsEDxG9tNrLhP.4qK9j.2ofn1WaQdBPLc.vLKZ5tLfexynYYyoG"  # bcrypt of PASSWORD
 MANIFEST = "application/vnd.oci.image.manifest.v1+json"
 CONFIG = """\
@@ -40,7 +41,7 @@ class Registry:
     def __init__(self, state, processes):
         self.processes, self.folder = processes, os.path.join(state, "registry")
         os.mkdir(self.folder)
-        self.address = f"{own_address()}:{PORT}"
+        self.address = f"{own_address()}:{next(PORTS)}"
         self.opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # whatever proxy the shell that calls has
         with open(os.path.join(self.folder, "users"), "w", encoding="utf-8") as file:
             file.write(f"{USER}:{HASH}\n")
