@@ -97,12 +97,7 @@ class Cosign(unittest.TestCase):
                 world.await_ready(CORE, version)
             self.assertTrue(all("artifact.json" in one["data"] for one in self.kept(world)))
 
-            # What somebody changes of a kept release is never applied: it is fetched again.
-            (kept,) = [one for one in self.kept(world) if one["metadata"]["name"].endswith("v1.11.0")]
-            changed = kept["data"]["components"].replace("kind: Deployment", "kind: Deployment  # changed", 1)
-            world.must("patch", "configmap", kept["metadata"]["name"], "-n", CORE["ns"], "--type=merge", "-p", json.dumps({"data": {"components": changed}}))
-            world.until("the signed release is back", lambda: "# changed" not in json.dumps(self.kept(world)))
-            world.await_ready(CORE, "v1.11.0")
+            self.change_what_is_kept(world)
 
             # A key that is taken away counts no more.
             self.write_keys(world, {"next.pub": other.public.decode()})
@@ -111,6 +106,24 @@ class Cosign(unittest.TestCase):
             world.kill_operator()
             world.start_operator(f"--allowed-sources={world.registry.address}", "--require-verified")
             world.await_ready(CORE, "v1.11.0")
+
+    def change_what_is_kept(self, world):
+        """What somebody changes of a kept release is never applied: it is fetched again."""
+        before = self.what_runs(world)
+        (kept,) = [one for one in self.kept(world) if one["metadata"]["name"].endswith("v1.11.0")]
+        components = kept["data"]["components"]
+        changed = components.replace("image: registry.k8s.io/", "image: changed.example.com/")
+        self.assertNotEqual(changed, components)
+        world.must("patch", "configmap", kept["metadata"]["name"], "-n", CORE["ns"], "--type=merge", "-p", json.dumps({"data": {"components": changed}}))
+        world.until("the signed release is back", lambda: "changed.example.com" not in json.dumps(self.kept(world)))
+        world.await_ready(CORE, "v1.11.0")
+        self.assertEqual(self.what_runs(world), before)
+
+    @staticmethod
+    def what_runs(world):
+        """The Deployments with the number of the changes that each has seen, so that one that is turned back is seen, too."""
+        items = world.get("deployments", "-n", CORE["ns"])["items"]
+        return [(item["metadata"]["name"], item["metadata"]["uid"], item["metadata"]["generation"], item["spec"]) for item in items]
 
     @staticmethod
     def sign_as_the_pages_say(world, signer, digest):
