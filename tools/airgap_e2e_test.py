@@ -239,6 +239,27 @@ class Images(Commands):
             self.bash(block)
         self.assertFalse(os.path.exists(os.path.join(self.folder, "copied.txt")))
 
+    # L27. In a reader's shell, which goes on after a failure, the loop's code was that of the last copy.
+    def test_one_that_is_not_copied_is_told(self):
+        (block,) = pages.blocks("Where there is a network", PAGE, "bash")
+        self.write(os.path.join("bin", "skopeo"), '#!/bin/sh\necho "$3" >> tried.txt\ncase $3 in *one*) exit 1 ;; esac\n')
+        self.write("images.txt", "a.example.com/x/one:v1\na.example.com/two:v1\n")
+        for tried in (2, 4):  # and of an earlier run nothing is told
+            done = pages.run(block, self.folder, self.environment(), stop_at_failure=False)
+            self.assertEqual((done.returncode, done.stderr), (1, "not copied: a.example.com/x/one:v1\n"))
+            with open(os.path.join(self.folder, "tried.txt"), encoding="utf-8") as file:
+                self.assertEqual(len(file.readlines()), tried)
+
+    # L26, T14: the same of the signatures.
+    def test_one_that_is_not_signed_ends_the_loop(self):
+        block = pages.blocks("A registry of one's own", PAGE, "bash")[2]
+        self.write(os.path.join("bin", "cosign"), '#!/bin/sh\necho "$7" >> tried.txt\ncase $7 in *one*) exit 1 ;; esac\n')
+        artifacts = "clusterctl() { echo oci://a.example.com/one@sha256:1; echo oci://a.example.com/two@sha256:2; }\n"
+        done = pages.run(artifacts + block, self.folder, self.environment(), stop_at_failure=False)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        with open(os.path.join(self.folder, "tried.txt"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), "a.example.com/one@sha256:1\n")
+
 
 class Registry(Commands):
     def registry(self):
