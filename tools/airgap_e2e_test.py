@@ -42,7 +42,6 @@ EXAMPLE = {
 }
 DIRECT = {"NO_PROXY": "127.0.0.0/8"}  # to a registry here
 USER = {"OCI_USERNAME": oci_registry.USER, "OCI_PASSWORD": oci_registry.PASSWORD, **DIRECT}
-SKOPEO = shutil.which("skopeo", path="/usr/bin:/bin")
 UNSHARE = ["unshare", "--map-root-user", "--net"]
 ALONE = "CAPI_AIRGAP_ALONE"  # set in the namespace
 
@@ -308,7 +307,6 @@ class Registry(Commands):
         self.assertNotIn("wr0ng", stranger.stderr)
 
     # L26, L27: from the registry, and out of the bundle, which is an image layout.
-    @unittest.skipUnless(SKOPEO, "there is no skopeo")
     def test_skopeo_reads_it(self):
         registry = self.registry()
         self.create()
@@ -318,12 +316,12 @@ class Registry(Commands):
         login = f"--creds={oci_registry.USER}:{oci_registry.PASSWORD}"
         repository = f"docker://{registry.address}/providers/infrastructure-aws:v2.11.1"
         environment = {"PATH": "/usr/bin:/bin", "HOME": self.folder}
-        raw = subprocess.run([SKOPEO, "inspect", "--raw", "--tls-verify=false", login, repository], capture_output=True, check=True, env=environment)
+        raw = subprocess.run(["skopeo", "inspect", "--raw", "--tls-verify=false", login, repository], capture_output=True, check=True, env=environment)
         self.assertEqual(oci_registry.digest_of(raw.stdout), digest)
         layout = os.path.join(self.folder, "layout")
         with tarfile.open(os.path.join(self.folder, "bundle.tar")) as archive:
             archive.extractall(layout)
-        raw = subprocess.run([SKOPEO, "inspect", "--raw", f"oci:{layout}:infrastructure-aws_v2.11.1"], capture_output=True, check=True, env=environment)
+        raw = subprocess.run(["skopeo", "inspect", "--raw", f"oci:{layout}:infrastructure-aws_v2.11.1"], capture_output=True, check=True, env=environment)
         self.assertEqual(oci_registry.digest_of(raw.stdout), digest)
 
 
