@@ -79,6 +79,15 @@ class Pages(unittest.TestCase):
         self.assertEqual(len(page), 1)
         self.assertEqual(page, picture)
 
+    def test_cosign_is_the_one_that_is_tried(self):
+        """Its flags come and go with its major versions."""
+        (major,) = re.findall(r"/v(\d+)/", programs.PROGRAMS["cosign"][1])
+        pages = [page for page in PAGES if re.search(r"^ *cosign sign ", read(page), re.MULTILINE)]
+        self.assertEqual(pages, ["docs/air-gap.md", "docs/sources.md"])
+        for page in pages:
+            with self.subTest(page=page):
+                self.assertIn(f"cosign {major}", read(page))
+
     def test_make_runs_scripts_that_are_there(self):
         for name in set(re.findall(r"\btools/\w+", read("Makefile"))):
             with self.subTest(script=name):
