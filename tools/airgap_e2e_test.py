@@ -160,7 +160,7 @@ class AirGap(Commands, worlds.OnAWorld):
         self.start_world()
         self.world.trap = self.trap
 
-    # L27, L25, L10, I2.
+    # L27, L25, L10, L13, I2.
     def test_from_a_bundle_to_providers_that_are_ready(self):
         images = self.create()
         self.assertTrue(any("cert-manager-controller" in image for image in images), images)
@@ -173,7 +173,7 @@ class AirGap(Commands, worlds.OnAWorld):
         self.assertIn(own, here)
 
         kubeconfig = {"KUBECONFIG": self.world.plane.kubeconfig}
-        (block,) = pages.blocks("A management cluster with `init`", PAGE, "bash")
+        block, upgrade = pages.blocks("A management cluster with `init`", PAGE, "bash")
         self.assertIn(f"--operator-image {own}\n", block)
         init = subprocess.Popen(
             ["bash", "-euo", "pipefail", "-c", block], cwd=self.folder, env=self.environment(**kubeconfig), text=True,
@@ -182,6 +182,8 @@ class AirGap(Commands, worlds.OnAWorld):
         self.world.serve(init)
         _, errors = init.communicate(timeout=worlds.LIMIT)
         self.assertEqual(init.returncode, 0, f"{errors}{self.world.last_words()}")
+
+        self.upgrade_as_the_page_says(upgrade, kubeconfig)
 
         # A further provider: its release comes first, and the object that names no source after it.
         more = [self.program, "bundle", "create", "--config", self.online, "-f", "-", "-o", "bundle.tar", "--install-cert-manager=false"]
@@ -198,6 +200,21 @@ class AirGap(Commands, worlds.OnAWorld):
         done = self.world.must("apply", "--server-side", "--force-conflicts", "-f", "-", given=printed)
         self.assertIn("infrastructure-docker-v1.12.0", done)
         self.one_that_is_not_built_in(kubeconfig)
+
+    def upgrade_as_the_page_says(self, block, kubeconfig):
+        """To a release that the first bundle doesn't have, whose images are pulled from the registry, too."""
+        place = os.path.join("newer", "cluster-api", "v1.12.1")
+        for name in ("metadata.yaml", "core-components.yaml"):
+            text = pages.read(os.path.join(rights.RELEASES, "cluster-api", "v1.12.0", name))
+            self.write(os.path.join(place, name), text.replace("v1.12.0", "v1.12.1"))
+        config = self.write("newer.yaml", in_cluster.configuration(os.path.join(self.folder, "newer"), {os.path.join(self.folder, "newer"): ["cluster-api"]}))
+        create = f"clusterctl bundle create --config {config} --core cluster-api:v1.12.1 -b - -c - --install-cert-manager=false -o newer.tar"
+        self.bash(create)
+        self.assertRegex(self.bash(block, **kubeconfig), r"cluster-api .*v1\.12\.0 +v1\.12\.1")
+        core = self.world.get("coreproviders", "cluster-api", "-n", "capi-system")
+        self.assertEqual(core["status"]["installedVersion"], "v1.12.1")
+        images = {container["image"] for item in self.world.get("deployments", "-n", "capi-system")["items"] for container in item["spec"]["template"]["spec"]["containers"]}
+        self.assertEqual(images, {"registry.example.com/capi/cluster-api-controller:v1.12.1"})
 
     def one_that_is_not_built_in(self, kubeconfig):
         """Its object as the page has it. (I2 refuses one that names no source.)"""
