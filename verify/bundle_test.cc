@@ -203,6 +203,8 @@ TEST(Signature, OfAnEnvelopeWithTheStatementOfCosignSign) {
   } cases[] = {
       {Statement("other"), "its statement is of another digest"},
       {With(good, "/subject", Json::array()), "its statement is of another digest"},
+      {With(good, "/subject", {{"a", good["subject"][0]}}), "its statement is of another digest"},
+      {Without(good, "", "subject"), "its statement is of another digest"},
       {With(good, "/predicateType", "https://slsa.dev/provenance/v1"), "an attestation of another kind"},
       {With(good, "/_type", "https://in-toto.io/Link/v1"), "it holds no in-toto statement"},
   };
@@ -218,6 +220,8 @@ TEST(Signature, OfAnEnvelopeWithTheStatementOfCosignSign) {
       {With(bundle, "/dsseEnvelope/payload", Base64Encode(ToJsonText(good) + " ")), "none of the keys"},
       {With(bundle, "/dsseEnvelope/signatures", Json::array()), "doesn't have one signature"},
       {With(bundle, "/dsseEnvelope/signatures", {one, one}), "doesn't have one signature"},
+      {With(bundle, "/dsseEnvelope/signatures", {{"a", one}}), "doesn't have one signature"},
+      {Without(bundle, "/dsseEnvelope", "signatures"), "doesn't have one signature"},
       {With(bundle, "/dsseEnvelope/signatures/0/sig", Sign()), "none of the keys"},
   };
   for (const auto& c : envelopes) EXPECT_THAT(CheckArtifact(ToJsonText(c.changed)), HasSubstr(c.error));

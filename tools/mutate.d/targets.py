@@ -74,6 +74,7 @@ TARGETS = (
     + [Target(f"operator/webhooks/{name}.cc", _EXPRESSIONS, "operator_webhooks_test") for name in _WEBHOOKS]
     + [Target("advice/warnings.cc", _EXPRESSIONS, "advice_test")]
     + [Target(f"api/{name}.cc", _EXPRESSIONS, "api_test") for name in ("moves/contract_plan", "moves/version_moves", "patch_operation")]
+    + [Target(f"verify/{name}.cc", _EXPRESSIONS, "verify_test") for name in ("artifact", "bundle")]
     + [Target(f"api/conversion/{name}.cc", _EXPRESSIONS, "api_test") for name in ("arguments", "convert", "spec")]
     + [Target(f"kube/meta/{name}.cc", _EXPRESSIONS, "kube_meta_test") for name in _META]
     + [Target(f"templating/{name}.cc", _EXPRESSIONS, "templating_test") for name in _TEMPLATING]
