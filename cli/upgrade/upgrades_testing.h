@@ -8,6 +8,12 @@
 
 namespace capi::cli {
 
+// The metadata of aws v2.0.0 and v2.1.0, and what a plan says of it.
+inline const std::string kSeries =
+    "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n"
+    "- {major: 2, minor: 0, contract: v1beta1}\n- {major: 2, minor: 1, contract: v1beta1}\n";
+inline constexpr char kNewer[] = "InfrastructureProvider   v2.0.0            v2.1.0\n";
+
 inline const UpgradeProvider kCore = {api::ProviderType::kCore, "capi-system", "cluster-api", "v1.11.0", "v1beta2"};
 inline const UpgradeProvider kAws = {api::ProviderType::kInfrastructure, "capa-system", "aws", "v2.0.0", "v1beta1"};
 inline const UpgradeProvider kMine = {api::ProviderType::kInfrastructure, "mine-system", "mine", "v1.0.0", "v1beta1"};

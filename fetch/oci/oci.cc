@@ -231,8 +231,9 @@ class OciRepository : public Repository {
   const std::string name_;
   OciRegistry registry_;
   Mutex mu_;
-  std::map<std::string, Artifact> manifests_ CAPI_GUARDED_BY(mu_);      // by tag or digest
-  std::map<std::string, api::Signatures> signatures_ CAPI_GUARDED_BY(mu_);  // by the manifest's digest, as they are kept
+  std::map<std::string, Artifact> manifests_ CAPI_GUARDED_BY(mu_);  // by tag or digest
+  std::map<std::string, api::Signatures> signatures_
+      CAPI_GUARDED_BY(mu_);  // by the manifest's digest, as they are kept
 };
 
 }  // namespace

@@ -12,9 +12,9 @@
 #include "fetch/answer.h"
 #include "fetch/download.h"
 #include "fetch/github/git_refs.h"
+#include "fetch/github/github_releases.h"
 #include "fetch/github/known_answers.h"
 #include "fetch/github/module_proxy.h"
-#include "fetch/github_releases.h"
 #include "fetch/repository.h"
 #include "fetch/url.h"
 

@@ -1,4 +1,4 @@
-#include "fetch/github_releases.h"
+#include "fetch/github/github_releases.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

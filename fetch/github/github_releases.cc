@@ -1,4 +1,4 @@
-#include "fetch/github_releases.h"
+#include "fetch/github/github_releases.h"
 
 #include <algorithm>
 #include <utility>
