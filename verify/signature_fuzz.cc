@@ -20,11 +20,11 @@ CAPI_FUZZ(
     signature, "verify",
     {"MEQCICFDqgNzS4mZFKYrMyYha9RBaBi7Zp/t1be5Bidf/6tvAiBjiGbI41OvdVDSgJs/fpdfCy5a3DHiSsBpLgZdviCaBQ==",
      "{\"base64Signature\":\"MEQ=\",\"cert\":\"\"}",
-     "{\"mediaType\":\"application/vnd.dev.sigstore.bundle.v0.3+json\",\"verificationMaterial\":{\"publicKey\":{}},"
-     "\"messageSignature\":{\"messageDigest\":{},\"signature\":\"MEQ=\"}}",
-     "{\"mediaType\":\"application/vnd.dev.sigstore.bundle.v0.3+json\",\"verificationMaterial\":{\"publicKey\":{}},"
-     "\"dsseEnvelope\":{\"payload\":\"e30=\",\"payloadType\":\"application/vnd.in-toto+json\",\"signatures\":[{"
-     "\"sig\":\"MEQ=\"}]}}",
+     ("{\"mediaType\":\"application/vnd.dev.sigstore.bundle.v0.3+json\",\"verificationMaterial\":{\"publicKey\":{}},"
+      "\"messageSignature\":{\"messageDigest\":{},\"signature\":\"MEQ=\"}}"),
+     ("{\"mediaType\":\"application/vnd.dev.sigstore.bundle.v0.3+json\",\"verificationMaterial\":{\"publicKey\":{}},"
+      "\"dsseEnvelope\":{\"payload\":\"e30=\",\"payloadType\":\"application/vnd.in-toto+json\",\"signatures\":[{"
+      "\"sig\":\"MEQ=\"}]}}"),
      "{\"manifest\":\"{}\",\"signatures\":[{\"payload\":\"{}\",\"signature\":\"MEQ=\"}]}",
      "-----BEGIN PUBLIC KEY-----\nMFkwEwYH\n-----END PUBLIC KEY-----\n"}) {
   using namespace capi;
