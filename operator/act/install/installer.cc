@@ -50,8 +50,8 @@ Installer::Installer(Needs needs)
       applier_(needs.client, TrackedApply(needs.observer.tracks())),
       newest_(needs.client, needs.sources) {}
 
-// What can be told from the texts: the right file, the right series and contract.
-std::optional<Hold> Installer::Inspect(const Observation& o, Installation& m) {
+// The right file.
+std::optional<Hold> Installer::InspectComponents(const Observation& o, Installation& m) {
   Candidate& candidate = m.candidate;
   candidate.version = m.release.version;
   candidate.source = m.release.source;
@@ -59,7 +59,13 @@ std::optional<Hold> Installer::Inspect(const Observation& o, Installation& m) {
   candidate.wanted_digest = WantedDigest(o, candidate.rollback);
   auto refused = CheckInstall(InstallRule::Stage::kComponents, o, candidate);
   m.wrong_file = refused.has_value();
-  if (refused) return refused;
+  return refused;
+}
+
+// What can be told from the texts: the right file, the right series and contract.
+std::optional<Hold> Installer::Inspect(const Observation& o, Installation& m) {
+  if (auto refused = InspectComponents(o, m)) return refused;
+  Candidate& candidate = m.candidate;
   auto metadata = api::Metadata::Parse(m.release.metadata, o.provider.id.name);
   if (!metadata.ok()) candidate.metadata_error = metadata.error().With(candidate.source);
   if (auto hold = CheckInstall(InstallRule::Stage::kMetadata, o, candidate)) return hold;
@@ -141,12 +147,8 @@ std::optional<Hold> Installer::Render(const Context& ctx, const Observation& o, 
 // A release that comes from the network lies in the cluster before anything of it is applied (I14).
 std::optional<Hold> Installer::Store(const Context& ctx, const Observation& o, Installation& m) {
   if (!m.fetched) return std::nullopt;
-  const Context own = ctx.InOwnName();
-  // T12, T14: what is there of that version may be of another source, or not signed.
-  const bool replaces =
-      m.forced || m.keys || (o.provider.spec.fetch_config && !o.provider.spec.fetch_config->oci.empty());
-  auto stored = replaces ? releases::ReplaceRelease(own, needs_.client, o.provider, m.release)
-                         : releases::StoreRelease(own, needs_.client, o.provider, m.release);
+  // What is there of that version may be of another source (T12), have another digest (T2) or not be signed (T14).
+  auto stored = releases::ReplaceRelease(ctx.InOwnName(), needs_.client, o.provider, m.release);
   if (!stored.ok()) return NotAccepted(reason::kComponentsFetchError, stored.error());
   m.stored = *stored;
   needs_.observer.Remember(o.provider.id.Key(), *stored);

@@ -39,6 +39,11 @@ class Cluster {
     MutexLock lock(mu_);
     return written_;
   }
+  // The last of that, as in `written`: "PUT name".
+  Json Sent(const std::string& request) {
+    MutexLock lock(mu_);
+    return sent_[request];
+  }
   void Has(const std::string& path, const Json& object) {
     MutexLock lock(mu_);
     objects_[path] = ToJsonText(object);
@@ -79,6 +84,7 @@ class Cluster {
     }
     written_.push_back(request.method + " " + request.path.substr(request.path.rfind('/') + 1));
     auto patch = ParseJson(request.body);
+    sent_[written_.back()] = patch.ok() ? *patch : Json();
     if (std::string set = patch.ok() ? GetString(*patch, {"spec", "version"}) : ""; !set.empty()) version_ = set;
     return say(200, ToJsonText(Next()));
   }
@@ -88,6 +94,7 @@ class Cluster {
   int writes_ CAPI_GUARDED_BY(mu_) = 0;
   std::map<std::string, std::string> objects_ CAPI_GUARDED_BY(mu_);  // by path
   std::vector<std::string> written_ CAPI_GUARDED_BY(mu_);
+  std::map<std::string, Json> sent_ CAPI_GUARDED_BY(mu_);
   std::unique_ptr<http::Server> server_;
 };
 

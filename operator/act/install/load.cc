@@ -204,20 +204,24 @@ std::optional<Hold> Installer::Load(const Context& ctx, const Observation& o, In
   if (!release.ok()) return NotRead(reason::kComponentsFetchError, release.error());
   m.release = std::move(release).value();
   if (auto hold = ReadKeys(ctx, o, m)) return hold;
-  Status verified = m.keys ? releases::Verify(*m.keys, o.provider.id, m.release) : Ok();
-  if (verified.ok()) return std::nullopt;
-  Error error = verified.error().With(fmt::format("the release in ConfigMap {}/{}", m.stored->ns, m.stored->name));
-  m.release = {};
-  if (!m.may_fetch_again) {
-    error.message += "; put its signatures there, or delete it";
-    return NotInstalled(reason::kVerificationFailed, error);
+  std::string_view right = "its signatures";
+  Status asked_for = m.keys ? releases::Verify(*m.keys, o.provider.id, m.release) : Ok();
+  if (asked_for.ok()) {
+    auto refused = InspectComponents(o, m);
+    if (!refused) return std::nullopt;
+    right = "those that are asked for";
+    asked_for = Error{Code::kFailedPrecondition, refused->message, {}};
   }
-  return FetchAgain(ctx, o, m, error);
+  Error error = asked_for.error().With(fmt::format("the release in ConfigMap {}/{}", m.stored->ns, m.stored->name));
+  m.release = {};
+  if (m.may_fetch_again) return FetchAgain(ctx, o, m, error);
+  error.message += fmt::format("; put {} there, or delete it", right);
+  return NotInstalled(reason::kVerificationFailed, error);
 }
 
-// T14: what we have fetched isn't signed by the keys of today, or isn't what we have fetched any more.
+// T2, T14: what we have fetched isn't what the spec and the keys of today ask for, or what we have fetched any more.
 std::optional<Hold> Installer::FetchAgain(const Context& ctx, const Observation& o, Installation& m, const Error& why) {
-  ctx.log.Warn("the release in the cluster isn't verified: it is fetched again", {{"error", why.message}});
+  ctx.log.Warn("the release in the cluster isn't what is asked for: it is fetched again", {{"error", why.message}});
   m.stored.reset();
   std::optional<Hold> hold = m.repository ? std::nullopt : OpenSource(ctx, o, m);
   if (!hold) hold = Fetch(ctx, o, m);

@@ -24,6 +24,11 @@ fetch::GitHubRelease Sign(fetch::GitHubRelease release, const verify::KeyPair& b
 // A provider whose releases are to be signed by keys of Secret "keys".
 class VerifyingTest : public InstallerTest {
  protected:
+  static std::string DigestOf(const fetch::GitHubRelease& release) {
+    api::Release read;
+    read.components = release.assets.at(kFile);
+    return read.Digest();
+  }
   static fetch::GitHubRelease Signed(const verify::KeyPair& by) { return Sign(NewRelease(kUnfinished), by); }
   Process& BeginWithKeys(const fetch::GitHubRelease& release, const std::map<std::string, std::string>& keys,
                          const std::string& version = "v1.12.0") {
@@ -128,26 +133,63 @@ TEST_F(VerifyingTest, WhatLiesInTheClusterIsVerifiedAtEachLoad_T14) {
   EXPECT_THAT(without.Held(), HasSubstr("fetching it again: "));
 }
 
-// What was kept from before there were keys gives way to the same release with its signatures.
-TEST_F(VerifyingTest, WhatIsFetchedAgainIsKeptWithItsSignatures_T14) {
-  const std::string name = "infrastructure-aws-v1.12.0";
-  const fetch::GitHubRelease release =
-      Sign(NewRelease("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: n}\n"), ours_);
-  Process& process = BeginWithKeys(release, keys_);
-  StoredRelease kept = InCluster(NewRelease(release.assets.at(kFile)), true);
-  kept.name = name;
-  Json map = {
-      {"metadata",
-       {{"name", name},
-        {"namespace", "aws-system"},
-        {"labels", {{std::string(api::kLabelReleaseVersion), "v1.12.0"}, {std::string(api::kLabelManagedBy), "true"}}},
-        {"annotations", {{std::string(api::kLabelReleaseSource), kept.source}}}}},
-      {"data", {{"metadata", release.assets.at("metadata.yaml")}, {"components", release.assets.at(kFile)}}}};
-  cluster_.Has("/api/v1/namespaces/aws-system/configmaps/" + name, map);
-  process.releases = {kept};
-  process.Install();
-  EXPECT_THAT(cluster_.written(), Contains("PUT " + name));
+// The same of a digest that the spec names: a release may have been published anew, or somebody has changed the
+// ConfigMap.
+TEST_F(VerifyingTest, WhatLiesInTheClusterHasTheWantedDigest_T2_T6) {
+  const fetch::GitHubRelease good = NewRelease(kUnfinished), changed = NewRelease(std::string(kUnfinished) + "# x\n");
+  Process& process = Begin(good);
+  process.digest = DigestOf(good);
+  process.releases = {InCluster(good, true)};
+  EXPECT_THAT(process.Held(), HasSubstr("MissingVariables"));
+  process.releases = {InCluster(changed, false)};
+  Done done = process.Install();
+  ASSERT_TRUE(done.hold);
+  EXPECT_EQ(done.hold->reason, reason::kVerificationFailed);
+  EXPECT_EQ(done.hold->retry, Retry::kOnChange) << "its watch wakes the provider";
+  EXPECT_THAT(done.hold->message, HasSubstr("the release in ConfigMap aws-system/a: the components of "));
+  EXPECT_THAT(done.hold->message, HasSubstr("; put those that are asked for there, or delete it"));
+  EXPECT_EQ(Downloads(), 0u);
+  process.releases = {InCluster(changed, true)};
+  EXPECT_THAT(process.Held(), HasSubstr("MissingVariables"));
   EXPECT_EQ(Downloads(), 1u);
+}
+
+// What was kept, from before there were keys, say, gives way to what was asked for.
+TEST_F(VerifyingTest, WhatIsFetchedAgainIsKept_T14_T2) {
+  const std::string name = "infrastructure-aws-v1.12.0";
+  const std::string components = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: n}\n";
+  const fetch::GitHubRelease release = Sign(NewRelease(components), ours_);
+  auto data = [&](const std::string& text) {
+    return Json{{"metadata", release.assets.at("metadata.yaml")}, {"components", text}};
+  };
+  const struct {
+    bool keys;  // or a digest
+    std::string kept;
+  } cases[] = {{true, components}, {false, components + "# changed\n"}};
+  for (const auto& c : cases) {
+    Process& process = BeginWithKeys(release, keys_);
+    if (!c.keys) {
+      process.keys_secret.reset();
+      process.digest = DigestOf(release);
+    }
+    StoredRelease kept = InCluster(release, true);
+    kept.name = name;
+    cluster_.Has("/api/v1/namespaces/aws-system/configmaps/" + name,
+                 {{"metadata",
+                   {{"name", name},
+                    {"namespace", "aws-system"},
+                    {"labels",
+                     {{std::string(api::kLabelReleaseVersion), "v1.12.0"}, {std::string(api::kLabelManagedBy), "true"}}},
+                    {"annotations", {{std::string(api::kLabelReleaseSource), kept.source}}}}},
+                  {"data", data(c.kept)}});
+    process.releases = {kept};
+    process.Install();
+    const Json sent = cluster_.Sent("PUT " + name);
+    EXPECT_EQ(GetString(sent, {"data", "components"}), components);
+    EXPECT_EQ(GetString(sent, {"data", "components.sig"}),
+              c.keys ? release.assets.at(std::string(kFile) + ".sig") : "");
+    EXPECT_EQ(Downloads(), 1u);
+  }
 }
 
 // What is fetched in the place of a ConfigMap that has another name than the operator's counts from then on, though the
