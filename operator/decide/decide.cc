@@ -285,9 +285,10 @@ std::string InputsDigest(const Observation& o, const api::Version& version, std:
                                      o.additional_manifests ? o.additional_manifests->stamp : "",
                                      o.environment,
                                      annotation == o.provider.annotations.end() ? "" : annotation->second};
-  // T14: whether a release may be applied. Of a provider without, the digest is as it always was.
-  if (o.keys_secret) inputs.push_back(o.keys_secret->stamp);
-  return Sha256Hex(Join(inputs, "\n")).substr(0, 32);
+  std::string digest = Sha256Hex(Join(inputs, "\n")).substr(0, 32);
+  // T14: whether a release may be applied, not what is applied: RolloutOf leaves it out.
+  if (o.keys_secret) digest += "-" + Sha256Hex(o.keys_secret->stamp).substr(0, 16);
+  return digest;
 }
 
 }  // namespace capi::ops

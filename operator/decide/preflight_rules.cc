@@ -10,6 +10,7 @@
 #include "operator/decide/adoption.h"
 #include "operator/decide/decide.h"
 #include "operator/decide/precedence.h"
+#include "operator/decide/rollout.h"
 #include "operator/decide/rules.h"
 
 namespace capi::ops {
@@ -146,7 +147,8 @@ bool HasBegun(const Observation& o, const api::Version& wanted) {
   const api::HistoryEntry& last = o.provider.status.history.front();
   if (!api::SameVersion(last.version, wanted.ToString())) return false;
   const bool back = last.outcome == api::outcome::kRollingBack || last.outcome == api::outcome::kRolledBack;
-  return back ? last.inputs == InputsDigest(o) : !last.outcome.empty() && last.outcome != api::outcome::kSucceeded;
+  return back ? RolloutOf(o.provider.status, InputsDigest(o)) != nullptr
+              : !last.outcome.empty() && last.outcome != api::outcome::kSucceeded;
 }
 
 // U6: the peer's rule, patch downgrades are allowed.

@@ -20,6 +20,11 @@ constexpr size_t kMaxMessage = 2 * 1024;  // an entry stays small
 
 bool Succeeded(const HistoryEntry& entry) { return entry.outcome.empty() || entry.outcome == outcome::kSucceeded; }
 
+// With other keys (T14), which follow the dash, nothing else is applied.
+bool IsSameChange(std::string_view inputs, std::string_view others) {
+  return inputs.substr(0, inputs.find('-')) == others.substr(0, others.find('-'));
+}
+
 bool IsStored(const Observation& o, std::string_view version) {
   return std::any_of(o.releases.begin(), o.releases.end(),
                      [&](const StoredRelease& release) { return api::SameVersion(release.version_text, version); });
@@ -137,7 +142,7 @@ std::optional<Step> FollowRollback(const Observation& o, const HistoryEntry& ent
 }  // namespace
 
 const HistoryEntry* RolloutOf(const api::ProviderStatus& status, std::string_view inputs) {
-  if (inputs.empty() || status.history.empty() || status.history.front().inputs != inputs) return nullptr;
+  if (inputs.empty() || status.history.empty() || !IsSameChange(status.history.front().inputs, inputs)) return nullptr;
   return &status.history.front();
 }
 
@@ -229,7 +234,7 @@ api::HistoryEntry RollbackEntry(const Observation& o) {
 void PutEntry(std::vector<HistoryEntry>& history, HistoryEntry entry) {
   // An unfinished change that another one took the place of tells nothing, and must not push out what succeeded.
   while (!history.empty() && !Succeeded(history.front()) &&
-         (history.front().inputs == entry.inputs || history.front().outcome == outcome::kApplying ||
+         (IsSameChange(history.front().inputs, entry.inputs) || history.front().outcome == outcome::kApplying ||
           history.front().outcome == outcome::kRollingOut)) {
     history.erase(history.begin());
   }

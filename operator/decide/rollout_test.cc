@@ -180,6 +180,12 @@ TEST(MarkSent, WhatFailedHasFailedUntilItComesUp) {
 }
 
 TEST(FollowRollout, RollsBackWhereThatIsWanted) {
+  const auto change_keys = [](Observation& o) {
+    o.keys_secret = Referenced{{"keys", "aws-system"}, true, "u/1"};
+    o.provider.status.history.front().inputs = InputsDigest(o);
+    o.keys_secret->stamp = "u/2";
+    ASSERT_NE(InputsDigest(o), o.provider.status.history.front().inputs) << "they are looked at";
+  };
   const Case cases[] = {
       {"U5 Rollback goes back", outcome::kRollingOut,
        [](Observation& o) {
@@ -203,6 +209,8 @@ TEST(FollowRollout, RollsBackWhereThatIsWanted) {
        "give up"},
       {"U7 a rollback that was interrupted", outcome::kRollingBack, [](Observation&) {}, "install v1.11.0"},
       {"U5 rolled back", outcome::kRolledBack, [](Observation&) {}, "hold RolledBack"},
+      {"T14 and now there is another key", outcome::kRolledBack, change_keys, "hold RolledBack"},
+      {"T14 it failed with other keys", outcome::kFailed, change_keys, "hold RolloutTimedOut"},
       {"D1 while rolled back", outcome::kRolledBack,
        [](Observation& o) {
          o.fleet.drifts = {{testing::DeploymentId(), true, {}, {}}};

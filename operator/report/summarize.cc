@@ -259,7 +259,7 @@ void KeepHistory(api::ProviderStatus& status, const Observation& o, const Done& 
   if (status.history.empty() || done.hold) return;
   const api::HistoryEntry& front = status.history.front();
   bool open = front.outcome == api::outcome::kRollingOut || front.outcome == api::outcome::kFailed;
-  bool complete = !status.applied.empty() && front.inputs == status.applied;
+  bool complete = RolloutOf(status, status.applied) != nullptr;
   if (open && complete && (done.fleet ? *done.fleet : o.fleet).rolled_out()) Succeed(status.history, o.now);
 }
 

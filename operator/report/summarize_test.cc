@@ -366,6 +366,16 @@ TEST(Summarize, AnotherChangeIsNotTheEndOfThisOne) {
   }
 }
 
+// U5, T14: it was sent with one key, and verified with another one meanwhile.
+TEST(Summarize, AChangeEndsWithOtherKeysToo) {
+  Observation o = Observed();
+  o.provider.status = Summarize(o, Applied());
+  o.provider.status.applied = "inputs-keys";
+  o.provider.status.history.front().inputs = "inputs-other";
+  o.provider.status.history.front().outcome = "RollingOut";
+  EXPECT_EQ(Summarize(o, Done{}).history.front().outcome, "Succeeded");
+}
+
 // U2: what was announced and not sent yet says nothing of its workloads.
 TEST(Summarize, NothingIsReadyBeforeItIsSent) {
   Observation o = Observed();
