@@ -13,7 +13,7 @@ namespace capi::ops {
 namespace {
 
 constexpr std::chrono::minutes kFetchTime{2};
-constexpr Seconds kNextTurn{5};
+constexpr Seconds kNextTurn{60};  // whose turn has come is woken
 
 namespace condition = api::condition;
 namespace reason = api::reason;
@@ -221,11 +221,14 @@ std::optional<Hold> Installer::Load(const Context& ctx, const Observation& o, In
 
 // T2, T14: what we have fetched isn't what the spec and the keys of today ask for, or what we have fetched any more.
 std::optional<Hold> Installer::FetchAgain(const Context& ctx, const Observation& o, Installation& m, const Error& why) {
-  ctx.log.Warn("the release in the cluster isn't what is asked for: it is fetched again", {{"error", why.message}});
   m.stored.reset();
   std::optional<Hold> hold = m.repository ? std::nullopt : OpenSource(ctx, o, m);
   if (!hold) hold = Fetch(ctx, o, m);
-  if (hold) hold->message = fmt::format("{}; fetching it again: {}", why.message, hold->message);
+  if (hold) {
+    hold->message = fmt::format("{}; fetching it again: {}", why.message, hold->message);
+  } else if (!m.remembered) {
+    ctx.log.Warn("the release in the cluster isn't what is asked for: it was fetched again", {{"error", why.message}});
+  }
   return hold;
 }
 
