@@ -199,7 +199,6 @@ std::optional<Hold> Installer::PickVersion(const Context& ctx, Observation& o, f
 std::optional<Hold> Installer::Load(const Context& ctx, const Observation& o, Installation& m) {
   PhaseTimer timer(*ctx.clock, m.times, Phase::kFetch);
   if (!m.stored) return Fetch(ctx, o, m);
-  m.turn.reset();
   auto release = releases::ReadRelease(ctx.InOwnName(), needs_.client, *m.stored);
   if (!release.ok()) return NotRead(reason::kComponentsFetchError, release.error());
   m.release = std::move(release).value();
@@ -208,7 +207,10 @@ std::optional<Hold> Installer::Load(const Context& ctx, const Observation& o, In
   Status asked_for = m.keys ? releases::Verify(*m.keys, o.provider.id, m.release) : Ok();
   if (asked_for.ok()) {
     auto refused = InspectComponents(o, m);
-    if (!refused) return std::nullopt;
+    if (!refused) {
+      m.turn.reset();  // there is nothing to fetch again
+      return std::nullopt;
+    }
     right = "those that are asked for";
     asked_for = Error{Code::kFailedPrecondition, refused->message, {}};
   }

@@ -133,6 +133,19 @@ TEST_F(VerifyingTest, WhatLiesInTheClusterIsVerifiedAtEachLoad_T14) {
   EXPECT_THAT(without.Held(), HasSubstr("fetching it again: "));
 }
 
+// T13: who has a turn to choose the version has it until that release is fetched, and two minutes for both.
+TEST_F(VerifyingTest, OneTurnIsForAllThatASourceIsAskedFor_T13_T14) {
+  Process& process = BeginWithKeys(Signed(ours_), keys_, "");
+  process.releases = {InCluster(Signed(others_), true)};
+  auto turn = process.turns.Take("first");
+  EXPECT_THAT(process.Held(), HasSubstr("its source isn't asked yet"));
+  EXPECT_FALSE(process.turns.Take("last"));
+  turn.reset();
+  EXPECT_THAT(process.Held(), HasSubstr("MissingVariables"));
+  EXPECT_EQ(Downloads(), 1u);
+  EXPECT_TRUE(process.turns.Take("last")) << "it was given back";
+}
+
 // The same of a digest that the spec names: a release may have been published anew, or somebody has changed the
 // ConfigMap.
 TEST_F(VerifyingTest, WhatLiesInTheClusterHasTheWantedDigest_T2_T6) {
