@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/caught.h"
+
 namespace capi::ops {
 
 SourceTurns::SourceTurns(size_t at_once, std::function<void(const std::string& key)> wake)
@@ -32,7 +34,8 @@ SourceTurns::Turn SourceTurns::Take(const std::string& key) {
       MutexLock ends(mu_);
       --asking_;
     }
-    WakeNext();
+    // Where that fails, for want of memory say, they look for themselves (F7): this may be in a destructor.
+    static_cast<void>(Caught([this] { WakeNext(); }));
   });
 }
 

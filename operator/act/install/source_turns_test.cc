@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <new>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -72,6 +73,15 @@ TEST_F(SourceTurnsTest, WhoDoesNotComeForItsTurnLosesIt_T13) {
   EXPECT_THAT(Woken(), ElementsAre("d"));
   EXPECT_FALSE(Look("c")) << "it is the last now";
   EXPECT_TRUE(Look("d"));
+}
+
+// It ended the process.
+TEST(SourceTurns, ATurnEndsWhereNobodyCanBeWoken_F7) {
+  SourceTurns turns(1, [](const std::string&) { throw std::bad_alloc(); });
+  auto a = turns.Take("a");
+  EXPECT_FALSE(turns.Take("b"));
+  a.reset();
+  EXPECT_TRUE(turns.Take("b"));
 }
 
 // As many as may ask, and no more, whoever comes when.
