@@ -60,19 +60,22 @@ class VerifyingTest : public InstallerTest {
 };
 
 TEST_F(VerifyingTest, OnlyWhatIsSignedIsTaken_T14) {
-  EXPECT_THAT(BeginWithKeys(Signed(ours_), keys_).Held(), HasSubstr("MissingVariables"));
-  fetch::GitHubRelease half = Signed(ours_);
+  // With all variables, so that it would be stored.
+  const fetch::GitHubRelease unsigned_one =
+      NewRelease("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: n}\n");
+  const fetch::GitHubRelease good = Sign(unsigned_one, ours_);
+  fetch::GitHubRelease half = good;
   half.assets.erase(std::string(kFile) + ".sig");
-  fetch::GitHubRelease changed = Signed(ours_);
+  fetch::GitHubRelease changed = good;
   changed.assets["metadata.yaml"] += "\n";
   const struct {
     fetch::GitHubRelease release;
     const char* error;
   } cases[] = {
-      {NewRelease(kUnfinished), "has no signature of metadata.yaml: none of the files metadata.yaml.sigstore.json, "},
+      {unsigned_one, "has no signature of metadata.yaml: none of the files metadata.yaml.sigstore.json, "},
       {half, "has no signature of infrastructure-components.yaml"},
       {changed, "the metadata aren't verified: metadata.sig: none of the keys (cosign.pub)"},
-      {Signed(others_), "the metadata aren't verified: metadata.sig: none of the keys (cosign.pub)"},
+      {Sign(unsigned_one, others_), "the metadata aren't verified: metadata.sig: none of the keys (cosign.pub)"},
   };
   for (const auto& c : cases) {
     Done done = BeginWithKeys(c.release, keys_).Install();
@@ -82,6 +85,8 @@ TEST_F(VerifyingTest, OnlyWhatIsSignedIsTaken_T14) {
     EXPECT_EQ(done.hold->retry, Retry::kRefused) << "T6";
   }
   EXPECT_THAT(cluster_.written(), Not(Contains("POST configmaps")));
+  BeginWithKeys(good, keys_).Install();
+  EXPECT_THAT(cluster_.written(), Contains("POST configmaps"));
 }
 
 // The metadata say which version fits: those of anybody don't.
@@ -187,14 +192,15 @@ TEST_F(VerifyingTest, WhatIsFetchedAgainIsKept_T14_T2) {
     }
     StoredRelease kept = InCluster(release, true);
     kept.name = name;
-    cluster_.Has("/api/v1/namespaces/aws-system/configmaps/" + name,
-                 {{"metadata",
-                   {{"name", name},
-                    {"namespace", "aws-system"},
-                    {"labels",
-                     {{std::string(api::kLabelReleaseVersion), "v1.12.0"}, {std::string(api::kLabelManagedBy), "true"}}},
-                    {"annotations", {{std::string(api::kLabelReleaseSource), kept.source}}}}},
-                  {"data", data(c.kept)}});
+    cluster_.Has(
+        "/api/v1/namespaces/aws-system/configmaps/" + name,
+        {{"metadata",
+          {{"name", name},
+           {"namespace", "aws-system"},
+           {"labels",
+            {{std::string(api::kLabelReleaseVersion), "v1.12.0"}, {std::string(api::kLabelManagedBy), "true"}}},
+           {"annotations", {{std::string(api::kLabelReleaseSource), kept.source}}}}},
+         {"data", data(c.kept)}});
     process.releases = {kept};
     process.Install();
     const Json sent = cluster_.Sent("PUT " + name);
