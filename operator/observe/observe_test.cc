@@ -176,6 +176,37 @@ TEST_F(ObserveTest, AStoredReleaseCountsUntilItsOwnWatchShowsIt) {
   EXPECT_THAT(releases(kKey), ElementsAre("m/200")) << "the next watch may be behind the answer";
 }
 
+// T1, T14: Secrets of its own namespace are watched, so that a change of the keys is looked at at once; what the spec
+// may not name is neither read nor watched.
+TEST_F(ObserveTest, TheKeysAndTheSourcesCredentialsAreWatched) {
+  constexpr const char *kOwn = "/api/v1/namespaces/aws-system/secrets", *kForeign = "/api/v1/namespaces/b/secrets";
+  const Json secret = {
+      {"metadata", {{"namespace", "aws-system"}, {"name", "s"}, {"uid", "u"}, {"resourceVersion", "7"}}}};
+  for (const char* none : {"/api/v1/namespaces", "/apis/apps/v1/deployments", "/apis/apps/v1/daemonsets",
+                           "/apis/apps/v1/statefulsets", "/api/v1/configmaps"}) {
+    server_.Has(none, {});
+  }
+  server_.Has(kOwn, {secret});
+  server_.Has(kForeign, {secret});
+  for (bool keys : {false, true}) {
+    for (const char* ns : {"aws-system", "b"}) {
+      Json json = *ParseJson(R"({"apiVersion":"operator.cluster.x-k8s.io/v1alpha2","kind":"InfrastructureProvider",
+        "metadata":{"namespace":"aws-system","uid":"u","resourceVersion":"1"},"spec":{"version":"v1.0.0"}})");
+      const std::string name = std::string(keys ? "keys-" : "source-") + ns;
+      json["metadata"]["name"] = name;
+      const Json ref = {{"name", "s"}, {"namespace", ns}};
+      json["spec"]["fetchConfig"] = keys ? Json{{"verify", {{"secretRef", ref}}}} : Json{{"secretRef", ref}};
+      cache_.OnEvent(api::ProviderType::kInfrastructure, nullptr, std::make_shared<const kube::Object>(json));
+      auto observed = observer_.Observe(ctx_, "InfrastructureProvider/aws-system/" + name);
+      ASSERT_TRUE(observed.ok()) << name << ": " << observed.error().message;
+      const auto& found = keys ? (*observed)->keys_secret : (*observed)->source_secret;
+      EXPECT_EQ(found ? found->stamp : "", std::string(ns) == "b" ? "" : "u/7") << name;
+    }
+  }
+  EXPECT_EQ(server_.watched(kOwn), 1) << "one for both";
+  EXPECT_EQ(server_.watched(kForeign) + server_.listed(kForeign), 0);
+}
+
 // D1: of a kind at two versions the watch that an object is read from has to show our write, and not another one.
 TEST_F(ObserveTest, AWatchThatIsBehindMakesNoDrift) {
   constexpr const char *kGauges = "/apis/x.example/v1/gauges", *kOldGauges = "/apis/x.example/v1beta1/gauges";
