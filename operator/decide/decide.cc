@@ -239,15 +239,7 @@ Step Decide(const Observation& o) {
 }
 
 const StoredRelease* WantedRelease(const Observation& o, bool of_any_source) {
-  const api::ProviderSpec& spec = o.provider.spec;
-  if (!spec.version.empty()) return api::ReleaseThatCounts(o.releases, o.provider, spec.version, of_any_source);
-  if (!spec.fetch_config || !spec.fetch_config->selector) return nullptr;
-  const StoredRelease* best = nullptr;
-  for (const auto& release : o.releases) {
-    auto rank = [](const StoredRelease& r) { return std::pair(r.version->prerelease.empty(), *r.version); };
-    if (release.version && (best == nullptr || rank(*best) < rank(release))) best = &release;
-  }
-  return best;
+  return api::ReleaseThatCounts(o.releases, o.provider, o.provider.spec.version, of_any_source);
 }
 
 const StoredRelease* AppliedRelease(const Observation& o) {
@@ -269,8 +261,8 @@ std::string_view NameOf(const Step& step) {
 }
 
 std::string InputsDigest(const Observation& o) {
-  const StoredRelease* release = WantedRelease(o);
-  if (release == nullptr || !release->version || o.provider.spec.version.empty()) return "";
+  const StoredRelease* release = o.provider.spec.version.empty() ? nullptr : WantedRelease(o);
+  if (release == nullptr || !release->version) return "";
   return InputsDigest(o, *release->version, release->stamp);
 }
 
