@@ -203,15 +203,16 @@ namespace {
 // The highest version that has metadata, be it a prerelease; that may say series which no stable version is of yet.
 Result<fetch::Newest> HighestWithMetadata(const Context& ctx, fetch::Repository& repository,
                                           const std::vector<api::Version>& versions) {
-  auto any = [](const api::Version&) { return true; };
-  auto newest = TRY(fetch::FirstReleased(ctx, repository, versions, any));
-  if (!newest)
-    return Error{
-        Code::kNotFound, fmt::format("none of the five newest versions of {} has it", repository.Describe()), {}};
-  if (!newest->version.prerelease.empty()) return *std::move(newest);
-  auto above = [&](const api::Version& version) { return !version.prerelease.empty() && version > newest->version; };
+  auto is_stable = [](const api::Version& version) { return version.prerelease.empty(); };
+  auto stable = TRY(fetch::FirstReleased(ctx, repository, versions, is_stable));
+  auto above = [&](const api::Version& version) {
+    return !is_stable(version) && (!stable || version > stable->version);
+  };
   auto prerelease = TRY(fetch::FirstWithMetadata(ctx, repository, versions, above));
-  return prerelease ? *std::move(prerelease) : *std::move(newest);
+  if (prerelease) return *std::move(prerelease);
+  if (stable) return *std::move(stable);
+  return Error{
+      Code::kNotFound, fmt::format("none of the five newest versions of {} has it", repository.Describe()), {}};
 }
 
 // The version that would be offered for each contract has its metadata: a tag may be there without a release. One whose
