@@ -143,15 +143,21 @@ TEST_F(InProcess, AnExceptionInAPassIsInTheStatus) {
   ApplyCore("v1.0.0");
   ASSERT_TRUE(kube::Eventually([&] { return ReadyAt("v1.0.0"); }, Seconds(60)));
   ReadyHistory history(*client_);
-  clock_.throws = 1;
-  Json patch = {{"metadata", {{"annotations", {{"operator.cluster.x-k8s.io/reconcile-at", "1"}}}}}};
-  auto patched = client_->Patch(Context{}, api::ResourceOf(api::ProviderType::kCore), "core", "cluster-api",
-                                kube::PatchType::kMerge, patch, {.field_manager = "test"});
-  ASSERT_TRUE(patched.ok()) << patched.error().message;
-  EXPECT_TRUE(kube::Eventually([&] { return history.With("InternalError").has_value(); }, Seconds(60)));
+  int tries = 0, passes = 0;
+  // What a pass says that meets somebody else's write goes unsaid: another one is asked for once it has ended.
+  auto throws_and_tells = [&] {
+    if (history.With("InternalError")) return true;
+    if (clock_.throws > 0 || (tries > 0 && Passes() == passes)) return false;
+    passes = Passes();
+    clock_.throws = 1;
+    AskForAPass(++tries);
+    return false;
+  };
+  EXPECT_TRUE(kube::Eventually(throws_and_tells, Seconds(60)));
   const kube::Condition told = history.With("InternalError").value_or(kube::Condition{});
   EXPECT_EQ(told.status, "False");
   EXPECT_THAT(told.message, ::testing::HasSubstr("a bug (next try at"));
+  clock_.throws = 0;
   EXPECT_TRUE(kube::Eventually([&] { return ReadyAt("v1.0.0"); }, Seconds(60)));
   DeleteCore();
 }
