@@ -45,7 +45,7 @@ class Files(WithTree):
 
     def test_seeds_of_the_target_are_written_with_those_of_the_vectors(self):
         for name in fuzz_seeds.SEEDS:
-            self.write(f"x/{name}_fuzz.cc", f'CAPI_FUZZ({name}, "x",\n  {{"one\\n"\n   "more", "two"}}) {{}}\n')
+            self.write(f"x/{name}_fuzz.cc", f'CAPI_FUZZ({name}, "x",\n  {{("one\\n"\n    "more"), "two"}}) {{}}\n')
         self.assertEqual(self.seeds(), (0, ""))
         for name, count in {"config": 2, "request": 2, "warnings": 2}.items():
             folder = os.path.join(self.folder, "seeds", name)
