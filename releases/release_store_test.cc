@@ -312,7 +312,7 @@ TEST(ReleaseStore, SignaturesAreThoseThatLayBesideTheFile_T14) {
   const api::Provider owner = Owner();
   MapServer server;
   api::Release release = Large(1);
-  release.signatures = {{"metadata.sig", "a"}};
+  release.signatures = {{"metadata.sig", "a"}, {"components.sig", "a"}};
   const std::vector<api::StoredRelease> found = {StoreRelease(Soon(), *server.client, owner, release).value()};
   auto repository = StoredRepository(*server.client, owner, found, "these");
   const auto signature = [&] {
