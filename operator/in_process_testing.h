@@ -128,7 +128,8 @@ spec: {{version: {}, fetchConfig: {{selector: {{matchLabels: {{release: core}}}}
     ASSERT_TRUE(patched.ok()) << patched.error().message;
   }
   void AskForAPass(int number) {
-    Json patch = {{"metadata", {{"annotations", {{"operator.cluster.x-k8s.io/reconcile-at", std::to_string(number)}}}}}};
+    Json patch = {
+        {"metadata", {{"annotations", {{"operator.cluster.x-k8s.io/reconcile-at", std::to_string(number)}}}}}};
     auto patched = client_->Patch(Context{}, api::ResourceOf(api::ProviderType::kCore), "core", "cluster-api",
                                   kube::PatchType::kMerge, patch, {.field_manager = "test"});
     EXPECT_TRUE(patched.ok()) << patched.error().message;

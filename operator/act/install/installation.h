@@ -29,8 +29,8 @@ using Secret = std::map<std::string, std::string>;  // decoded
 struct Installer::Installation {
   std::optional<verify::PublicKeys> keys;  // that `repository` is verified with (T14): they outlive it
   std::unique_ptr<fetch::Repository> repository;
-  SourceTurns::Turn turn;                  // while `repository` is asked over the network
-  std::optional<MonoTime> fetch_until;     // all of that
+  SourceTurns::Turn turn;               // while `repository` is asked over the network
+  std::optional<MonoTime> fetch_until;  // all of that
   std::optional<StoredRelease> stored;
   bool may_fetch_again = false;  // where `stored` isn't verified
   bool fetched = false;          // from its source, not from the cluster
