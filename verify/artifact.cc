@@ -14,11 +14,8 @@ constexpr std::string_view kSimpleSigning = "cosign container image signature";
 // The payload says which manifest was signed. Its docker-reference isn't looked at, as by cosign: a copy in another
 // registry is the same artifact.
 Status CheckSimpleSigning(const PublicKeys& keys, Message& manifest, const ArtifactSignature& signature) {
-  if (signature.keyless) return Keyless();  // as of a bundle, whoever made it
   Message payload(signature.payload);
-  const std::string bytes = TRY(StrictBase64(signature.signature));
-  if (bytes.empty()) return NotVerified("the signature is empty");
-  if (!keys.Made(payload, bytes)) return MadeByNone(keys, bytes);
+  TRY(CheckMade(keys, payload, signature.signature, signature.keyless));
   const Json said = TRY(ParseJson(signature.payload));
   if (GetString(said, {"critical", "type"}) != kSimpleSigning)
     return NotVerified("what was signed is of another type than cosign's signatures");

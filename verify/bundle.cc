@@ -27,12 +27,11 @@ bool IsOneOf(const List& list, std::string_view text) {
   return std::find(std::begin(list), std::end(list), text) != std::end(list);
 }
 
-Status CheckMade(const PublicKeys& keys, Message& message, std::string_view base64) {
-  const std::string signature = TRY(StrictBase64(base64));
-  if (signature.empty()) return NotVerified("the signature is empty");
-  if (!keys.Made(message, signature)) return MadeByNone(keys, signature);
-  return Ok();
-}
+// What a Sigstore bundle holds. A value.
+struct Content {
+  const Json* json;  // nullptr where it has the other one
+  bool certified = false;
+};
 
 // The digest says which file is meant; what counts is the signature of it. With the plain Ed25519, which signs no
 // digest, cosign writes none.
@@ -50,9 +49,9 @@ Status CheckNamedDigest(Message& message, const Json& content) {
   return Ok();
 }
 
-Status CheckMessageSignature(const PublicKeys& keys, Message& message, const Json& content) {
-  TRY(CheckNamedDigest(message, content));
-  return CheckMade(keys, message, GetString(content, {"signature"}));
+Status CheckMessageSignature(const PublicKeys& keys, Message& message, const Content& content) {
+  TRY(CheckNamedDigest(message, *content.json));
+  return CheckMade(keys, message, GetString(*content.json, {"signature"}), content.certified);
 }
 
 // The statement says which digest was signed.
@@ -71,7 +70,8 @@ Status CheckStatement(Message& message, const std::string& text) {
 }
 
 // What is signed is the type and the payload, with their lengths (DSSE's "PAE").
-Status CheckEnvelope(const PublicKeys& keys, Message& message, const Json& envelope) {
+Status CheckEnvelope(const PublicKeys& keys, Message& message, const Content& content) {
+  const Json& envelope = *content.json;
   const std::string type = GetString(envelope, {"payloadType"});
   if (type != kStatementPayload) return NotVerified("its envelope holds no in-toto statement");
   const std::string payload = TRY(StrictBase64(GetString(envelope, {"payload"})));
@@ -80,27 +80,27 @@ Status CheckEnvelope(const PublicKeys& keys, Message& message, const Json& envel
     return NotVerified("its envelope doesn't have one signature");
   const std::string signed_text = fmt::format("DSSEv1 {} {} {} {}", type.size(), type, payload.size(), payload);
   Message envelope_message(signed_text);
-  TRY(CheckMade(keys, envelope_message, GetString(signatures->front(), {"sig"})));
+  TRY(CheckMade(keys, envelope_message, GetString(signatures->front(), {"sig"}), content.certified));
   return CheckStatement(message, payload);
 }
 
-// Of a bundle with one of the two members, the wanted one; nullptr where it has the other one.
-Result<const Json*> ContentOf(const Json& bundle, const char* wanted, const char* other) {
+// Of a bundle with one of the two members, the wanted one.
+Result<Content> ContentOf(const Json& bundle, const char* wanted, const char* other) {
   if (!IsOneOf(kBundleTypes, GetString(bundle, {"mediaType"})))
     return NotVerified("it is a bundle of a version that isn't known");
   const Json* material = Find(bundle, {"verificationMaterial"});
   if (material == nullptr || !material->is_object()) return NotVerified("the bundle says nothing of its key");
-  if (material->contains("certificate") || material->contains("x509CertificateChain")) return Keyless();
-  if (!material->contains("publicKey")) return NotVerified("the bundle says nothing of its key");
+  const bool certified = material->contains("certificate") || material->contains("x509CertificateChain");
+  if (!certified && !material->contains("publicKey")) return NotVerified("the bundle says nothing of its key");
   const Json* content = Find(bundle, {wanted});
   if ((content == nullptr) == (Find(bundle, {other}) == nullptr))
     return NotVerified("the bundle has no signature, or two");
-  return content;
+  return Content{content, certified};
 }
 
 Status CheckSigstoreBundle(const PublicKeys& keys, Message& file, const Json& bundle) {
-  const Json* content = TRY(ContentOf(bundle, kSignatureMember, kEnvelopeMember));
-  if (content != nullptr) return CheckMessageSignature(keys, file, *content);
+  const Content content = TRY(ContentOf(bundle, kSignatureMember, kEnvelopeMember));
+  if (content.json != nullptr) return CheckMessageSignature(keys, file, content);
   return NotVerified("it is what `cosign sign` makes of an artifact; a file is signed with `cosign sign-blob`");
 }
 
@@ -108,8 +108,8 @@ Status CheckEnvelopeBundle(const PublicKeys& keys, Message& manifest, std::strin
   if (text.size() > kMaxSignatureBytes)
     return NotVerified(fmt::format("it has more than {} bytes", kMaxSignatureBytes));
   const Json bundle = TRY(ParseJson(text));
-  const Json* envelope = TRY(ContentOf(bundle, kEnvelopeMember, kSignatureMember));
-  if (envelope != nullptr) return CheckEnvelope(keys, manifest, *envelope);
+  const Content envelope = TRY(ContentOf(bundle, kEnvelopeMember, kSignatureMember));
+  if (envelope.json != nullptr) return CheckEnvelope(keys, manifest, envelope);
   return NotVerified("it is what `cosign sign-blob` makes of a file; an artifact is signed with `cosign sign`");
 }
 
@@ -124,8 +124,7 @@ Status CheckBundle(const PublicKeys& keys, Message& message, std::string_view te
   if (bundle.is_object() && bundle.contains("mediaType")) return CheckSigstoreBundle(keys, message, bundle);
   const std::string signature = GetString(bundle, {"base64Signature"});
   if (signature.empty()) return NotVerified("it is no bundle of cosign");
-  if (HoldsCertificate(GetString(bundle, {"cert"}))) return Keyless();
-  return CheckMade(keys, message, signature);
+  return CheckMade(keys, message, signature, HoldsCertificate(GetString(bundle, {"cert"})));
 }
 
 }  // namespace
@@ -136,13 +135,16 @@ Result<std::string> StrictBase64(std::string_view text) {
   return NotVerified("it isn't base64");
 }
 
-Error Keyless() {
-  return NotVerified(
-      "it was signed with a certificate in the place of a key (keyless), which can't be checked offline: sign with "
-      "cosign's --key, and put the public key into the Secret");
-}
-
-Error MadeByNone(const PublicKeys& keys, std::string_view signature) {
+Status CheckMade(const PublicKeys& keys, Message& message, std::string_view base64, bool certified) {
+  const std::string signature = TRY(StrictBase64(base64));
+  if (signature.empty()) return NotVerified("the signature is empty");
+  if (keys.Made(message, signature)) return Ok();
+  if (certified) {
+    return NotVerified(fmt::format(
+        "none of the keys ({}) has made it, and its certificate (keyless) can't be checked offline: sign with cosign's "
+        "--key, and put the public key into the Secret",
+        keys.Names()));
+  }
   constexpr size_t kBytesOfEd25519 = 64;
   const bool may_be_ph = signature.size() == kBytesOfEd25519 && keys.HasEd25519();
   return NotVerified(fmt::format("none of the keys ({}) has made it of these bytes{}", keys.Names(),
@@ -162,7 +164,7 @@ Status CheckFileSignature(const PublicKeys& keys, Message& file, std::string_vie
     checked = CheckBundle(keys, file, text);
   } else {
     std::erase_if(text, [](unsigned char c) { return std::isspace(c) != 0; });
-    checked = CheckMade(keys, file, text);
+    checked = CheckMade(keys, file, text, false);
   }
   if (checked.ok()) return Ok();
   return NotVerified(checked.error().message);

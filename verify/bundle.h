@@ -19,7 +19,7 @@ inline constexpr std::string_view kSignPredicate = "https://sigstore.dev/cosign/
 //   - `cosign sign-blob --bundle` as it was: JSON with "base64Signature";
 //   - a Sigstore bundle (application/vnd.dev.sigstore.bundle.v0.3+json) with a "messageSignature".
 // What a transparency log or a time-stamping authority adds isn't looked at: nobody is asked. kFailedPrecondition says
-// why not; of a certificate in the place of a key ("keyless") that it can't be checked offline.
+// why not; where there is a certificate in the place of a key ("keyless"), that it can't be checked offline.
 Status CheckFileSignature(const PublicKeys& keys, Message& file, std::string_view signature);
 
 // The same of an artifact with this manifest: a Sigstore bundle with a DSSE envelope around the statement of `cosign
@@ -29,8 +29,8 @@ Status CheckArtifactBundle(const PublicKeys& keys, Message& manifest, std::strin
 // Base64 without white space, each byte of which counts.
 Result<std::string> StrictBase64(std::string_view text);
 
-Error Keyless();
-// `signature` as bytes.
-Error MadeByNone(const PublicKeys& keys, std::string_view signature);
+// Whether one of the keys has made this signature, base64, of the message. `certified`: a certificate lies beside it,
+// which says nothing here; it is told where none has.
+Status CheckMade(const PublicKeys& keys, Message& message, std::string_view base64, bool certified);
 
 }  // namespace capi::verify
