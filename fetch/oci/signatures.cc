@@ -31,6 +31,7 @@ constexpr std::string_view kBundle = "application/vnd.dev.sigstore.bundle";  // 
 constexpr std::string_view kSignature = "dev.cosignproject.cosign/signature";
 constexpr std::string_view kCertificate = "dev.sigstore.cosign/certificate";
 constexpr std::string_view kPredicateType = "dev.sigstore.bundle.predicateType";
+constexpr std::string_view kCreated = "org.opencontainers.image.created";
 constexpr size_t kMostReferrers = 64;  // bundles, of which many may turn out to be attestations
 constexpr size_t kMostOfText = 1'000;  // characters that are kept; a longer one is none that could be right
 
@@ -55,6 +56,7 @@ struct LayersOf {
   // That may be signatures: cosign's of before bundles, and bundles. cosign appends, so these are the last ones.
   std::vector<Layer> layers;
   bool attests = false;  // they say something else of the artifact than that it is the right one
+  std::string created;   // when, in RFC 3339 (UTC), as cosign says of bundles; "" where nothing does
 };
 
 // What a bundle's manifest, or the entry of it in an index, says that it is. One of before that annotation says
@@ -67,14 +69,15 @@ bool Attests(const Json& annotated) {
 Result<Json> AnnotationsOf(std::string_view manifest) {
   using Event = Json::parse_event_t;
   return ParseJson(manifest, [](int depth, Event event, Json& value) {
-    if (event == Event::key) return depth == 1 ? value == "annotations" : depth == 2 && value == kPredicateType;
+    if (event == Event::key)
+      return depth == 1 ? value == "annotations" : depth == 2 && (value == kPredicateType || value == kCreated);
     return event != Event::array_start && depth <= 2;
   });
 }
 
 Result<LayersOf> LayersIn(std::string_view manifest) {
   const Json annotated = TRY(AnnotationsOf(manifest));
-  LayersOf out{{}, Attests(annotated)};
+  LayersOf out{{}, Attests(annotated), TextOf(annotated, {"annotations", kCreated})};
   const ListShape shape{.member = "layers",
                         .names = {"annotations", kSignature, kCertificate, "mediaType", "digest", "size"},
                         .within = true};
@@ -116,9 +119,9 @@ class Gatherer {
     // Neither place takes all the room of the other.
     const std::vector<Layer> tagged = Tagged();
     size_t taken = 0;
-    for (; taken < tagged.size() && taken < kMostSignatures / 2; ++taken) Take(OfTag(tagged[taken]));
-    GatherReferrers();
-    for (; taken < tagged.size() && !IsFull(); ++taken) Take(OfTag(tagged[taken]));
+    for (; taken < tagged.size() && taken < kMostSignatures / 2 && !IsLimited(); ++taken) Take(OfTag(tagged[taken]));
+    if (!IsLimited()) GatherReferrers();
+    for (; taken < tagged.size() && !IsFull() && !IsLimited(); ++taken) Take(OfTag(tagged[taken]));
     if (passed_over_) TRY(ctx_.Check());  // the rest wasn't looked at
     if (!artifact_.signatures.empty()) {
       if (passed_over_ && !IsAway(passed_over_->code)) passed_over_.reset();
@@ -134,9 +137,13 @@ class Gatherer {
 
  private:
   bool IsFull() const { return artifact_.signatures.size() >= kMostSignatures; }
+  // It says when to come again: until then it isn't asked for more.
+  bool IsLimited() const { return passed_over_ && passed_over_->code == Code::kRateLimited; }
 
   void PassOver(Error error) {
-    if (!passed_over_ || (IsAway(error.code) && !IsAway(passed_over_->code))) passed_over_ = std::move(error);
+    const bool limited = error.code == Code::kRateLimited && !IsLimited();
+    if (!passed_over_ || limited || (IsAway(error.code) && !IsAway(passed_over_->code)))
+      passed_over_ = std::move(error);
   }
 
   void Take(Result<ArtifactSignature> signature) {
@@ -173,11 +180,12 @@ class Gatherer {
     auto response = TRY(registry_.Get(ctx_, fmt::format("{}/blobs/{}", registry_.base(), layer.digest),
                                       "application/octet-stream, */*", kMaxSignatureBytes));
     TRY(CheckIsNoPage(response.body));
-    if (response.body.size() < static_cast<size_t>(layer.size)) {
+    const Status whole = CheckOciDigest(layer.digest, response.body);
+    if (!whole.ok() && response.body.size() < static_cast<size_t>(layer.size)) {
       return Error{
           Code::kUnavailable, fmt::format("{} bytes of {} came of a signature", response.body.size(), layer.size), {}};
     }
-    TRY_WITH(CheckOciDigest(layer.digest, response.body), "a signature");
+    TRY_WITH(whole, "a signature");
     return std::move(response.body);
   }
 
@@ -219,26 +227,32 @@ class Gatherer {
     return ArtifactSignature{.bundle = std::move(bundle)};
   }
 
+  // The newest first: an index has them in any order.
   void GatherReferrers() {
     const auto bundles = Referrers();
     if (!bundles.ok()) return PassOver(bundles.error());
+    std::vector<LayersOf> found;
     for (const std::string& digest : *bundles) {
-      if (IsFull()) break;
-      if (Status is_digest = CheckIsDigest(digest); !is_digest.ok()) {
-        PassOver(is_digest.error());
-        continue;
+      if (IsLimited()) return;
+      auto manifest = Referrer(digest);
+      if (!manifest.ok()) {
+        PassOver(manifest.error());
+      } else if (!manifest->attests) {
+        found.push_back(*std::move(manifest));
       }
-      GatherReferrer(digest);
+    }
+    std::stable_sort(found.begin(), found.end(),
+                     [](const LayersOf& a, const LayersOf& b) { return a.created > b.created; });
+    for (const LayersOf& one : found) {
+      for (const Layer& layer : one.layers) {
+        if (layer.type.starts_with(kBundle) && !IsFull() && !IsLimited()) Take(Bundled(layer));
+      }
     }
   }
 
-  void GatherReferrer(const std::string& digest) {
-    const auto found = Layers(digest, kManifestType);
-    if (!found.ok()) return PassOver(found.error());
-    if (found->attests) return;
-    for (const Layer& layer : found->layers) {
-      if (layer.type.starts_with(kBundle) && !IsFull()) Take(Bundled(layer));
-    }
+  Result<LayersOf> Referrer(const std::string& digest) {
+    TRY(CheckIsDigest(digest));
+    return Layers(digest, kManifestType);
   }
 
   const Context& ctx_;

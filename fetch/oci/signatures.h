@@ -20,9 +20,9 @@ struct FoundSignatures {
 };
 
 // Those of a manifest: under tag "sha256-<hex>.sig", and Sigstore bundles among its referrers, by the registry's API or
-// under the tag that stands in for it. Not checked but for their digests, sixteen at most: of a tag the newest, of
-// which eight leave room for referrers. Attestations and what can't be read are passed over. kNotFound where there is
-// none.
+// under the tag that stands in for it. Not checked but for their digests, sixteen at most: the newest, of
+// which eight of a tag leave room for referrers. Attestations and what can't be read are passed over. kNotFound where
+// there is none.
 Result<FoundSignatures> ReadSignatures(const Context& ctx, OciRegistry& registry, const std::string& manifest);
 
 }  // namespace capi::fetch

@@ -145,6 +145,15 @@ TEST(OciSignatures, OfABrokenRegistry_T14) {
          b.answers["blobs/" + DigestOf("payload")] = OciAnswer(200, "pay");
        },
        Code::kUnavailable, "3 bytes of 7 came of a signature"},
+      {"a size that is another's",
+       [](Beside& b) {
+         Json layer = b.Layer("payload", "c2ln");
+         layer["size"] = 9;
+         layer["digest"] = DigestOf("payloaD");
+         b.answers["blobs/" + DigestOf("payloaD")] = OciAnswer(200, "payloaE, of a registry that lies");
+         b.Tag({layer});
+       },
+       Code::kFailedPrecondition, "does not have the digest"},
       {"a large payload", [&](Beside& b) { b.Tag({b.Layer(large, "c2ln")}); }, Code::kFailedPrecondition,
        "a signature has 40000 bytes"},
       {"more than it said",
@@ -335,6 +344,46 @@ TEST(OciSignatures, OnePlaceLeavesRoomForTheOther_T14) {
                                        [](const auto& one) { return !one.bundle.empty(); });
     EXPECT_EQ(bundles, 16 - std::min(tagged, 8));
   }
+}
+
+// T14: an index has them in any order, most by their digest; today's is among the newest.
+TEST(OciSignatures, OfManyReferrersTheNewestAreRead_T14) {
+  World world;
+  Beside& beside = world.beside;
+  std::vector<Json> index;
+  std::vector<std::string> newest;
+  for (int day = 10; day < 30; ++day) {
+    const std::string bundle = fmt::format("{{\"bundle\":{}}}", day);
+    index.push_back(beside.Annotated(
+        bundle, {{"org.opencontainers.image.created", fmt::format("2026-01-{}T00:00:00Z", day)}}, false));
+    if (day >= 14) newest.insert(newest.begin(), bundle + "/");
+  }
+  for (int turn = 0; turn < 2; ++turn) {
+    beside.answers[beside.referrers()] = Beside::Index(index);
+    auto artifact = world.Read();
+    ASSERT_TRUE(artifact.ok()) << artifact.error().message;
+    EXPECT_EQ(Payloads(*artifact), newest);
+    std::reverse(index.begin(), index.end());
+  }
+}
+
+// T14: a registry that says when to come again isn't asked for the rest.
+TEST(OciSignatures, ALimitEndsTheLook_T14) {
+  World world;
+  Beside& beside = world.beside;
+  std::vector<Json> index;
+  for (int i = 0; i < 20; ++i) index.push_back(beside.Referrer(fmt::format("{{\"bundle\":{}}}", i)));
+  beside.answers[beside.referrers()] = Beside::Index(index);
+  beside.answers["manifests/" + GetString(index[2], {"digest"})] = OciAnswer(429);
+  beside.Tag({beside.Layer("payload", "c2ln")});
+  auto found = world.registry.Open()->SignaturesOf(Context{}, api::Version::Parse("v1.0.0").value(), "metadata.yaml");
+  ASSERT_TRUE(found.ok()) << found.error().message;
+  ASSERT_TRUE(found->unread);
+  EXPECT_EQ(found->unread->code, Code::kRateLimited);
+  const auto seen = world.registry.seen();
+  EXPECT_TRUE(std::none_of(seen.begin(), seen.end(), [&](const auto& request) {
+    return request.target.find(GetString(index[3], {"digest"})) != std::string::npos;
+  }));
 }
 
 // One look at the registry is enough for both files.
