@@ -173,7 +173,9 @@ Result<api::Release> GetRelease(const Context& ctx, Repository& repository, cons
   TRY(CheckText(release.components, fmt::format("{} of {}", file, release.source)));
   if (!signatures) return release;
   for (const std::string& name : {std::string(kMetadataFile), file}) {
-    release.signatures.merge(TRY(repository.SignaturesOf(ctx, version, name)));
+    api::Signatures found = TRY(repository.SignaturesOf(ctx, version, name));
+    if (found.unread) return *found.unread;  // the one that counts may be among those
+    release.signatures.merge(found);
   }
   return release;
 }

@@ -44,7 +44,7 @@ class Repository {
 };
 
 // Both files of one version. Missing metadata or components are kNotFound and say which; empty components are
-// kInvalidArgument (F2). `signatures`: with those of both.
+// kInvalidArgument (F2). `signatures`: with those of both, all of which have to be read (T14).
 Result<api::Release> GetRelease(const Context& ctx, Repository& repository, const api::Version& version,
                                 bool signatures = false);
 

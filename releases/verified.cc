@@ -81,8 +81,13 @@ class Verified : public fetch::ForwardingRepository {
     const std::string_view key = name == fetch::kMetadataFile ? api::kMetadataKey : api::kComponentsKey;
     Status checked = CheckFile(keys_, {key, text, id_, version}, *signatures);
     // The one that counts may be among those that couldn't be read.
-    if (!checked.ok() && signatures->unread) return *signatures->unread;
+    if (!checked.ok() && signatures->unread) {
+      Error unread = *signatures->unread;
+      unread.message += fmt::format("; of those that were read, {}", checked.error().message);
+      return unread;
+    }
     TRY_WITH(checked, fmt::format("{} {}", Describe(), version.ToString()));
+    signatures->unread.reset();  // one is enough
     Keep(version, name, *std::move(signatures));
     return text;
   }

@@ -295,9 +295,27 @@ TEST(VerifiedRepository, AnOutageOfTheOneThatCountsIsNoRefusal) {
   ASSERT_FALSE(file.ok());
   EXPECT_EQ(file.code(), Code::kRateLimited) << file.error().message;
   EXPECT_EQ(file.error().retry_after, Seconds(5));
+  EXPECT_THAT(file.error().message, HasSubstr("wait; of those that were read, the components aren't verified: "));
+  inner.Put("c.yaml.sigstore.json", std::string(40'000, 'a'));
+  file = repository->File(Context{}, SignedRelease().version, "c.yaml");
+  EXPECT_EQ(file.code(), Code::kRateLimited) << "what is too large is so with each try";
+  inner.Put("c.yaml.sigstore.json", "{}");
   inner.broken = "";
   inner.Put("c.yaml.sig", Sign(kComponents));
   EXPECT_TRUE(repository->File(Context{}, SignedRelease().version, "c.yaml").ok());
+}
+
+// T14: who keeps a release for others doesn't look which of its signatures counts, so it needs them all. With those
+// that could be read `preload` said that it had put the release into the cluster, where the operator refused it then.
+TEST(GetRelease, IsNoneWithPartOfItsSignatures_T14_L25) {
+  Files files(SignedFiles());
+  files.broken = "c.yaml.bundle";
+  auto release = fetch::GetRelease(Context{}, files, SignedRelease().version, true);
+  ASSERT_FALSE(release.ok());
+  EXPECT_EQ(release.code(), Code::kRateLimited);
+  EXPECT_TRUE(fetch::GetRelease(Context{}, files, SignedRelease().version).ok());
+  files.broken = "";
+  EXPECT_EQ(fetch::GetRelease(Context{}, files, SignedRelease().version, true)->signatures.size(), 2u);
 }
 
 // What it was verified by comes with it, though the source is away by then.
