@@ -201,7 +201,12 @@ class GitHubRepository : public Repository {
     TRY(ctx.Check());
     TellOtherWay(ctx, versions.error());
     SetListsTags(false);
-    return ListReleases(ctx);
+    auto released = ListReleases(ctx);
+    // A mirror that is away is what is to be looked after, and not that nobody else answers either.
+    if (released.ok() || !IsAway(versions.code())) return released;
+    Error away = versions.error();
+    away.message += fmt::format("; {}", released.error().message);
+    return away;
   }
 
   // Whether the API is but another door of the server that has the tags: where that is away, it isn't asked. A mirror
