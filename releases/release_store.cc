@@ -292,12 +292,27 @@ bool IsTheSame(const api::Release& there, const api::Release& release) {
          (release.signatures.empty() || IsSigned(there));
 }
 
+// Whether that is what is wrong with what was read, and no outage.
+bool IsNoRelease(const Error& error) { return error.code == Code::kInvalidArgument || error.code == Code::kNotFound; }
+
 // Whoever has rendered `release` mustn't take another one's ConfigMap for it.
-Error Another(const kube::Object& map) {
+Error Another(const kube::Object& map, const api::Provider& owner, const api::Release& release) {
+  auto labels = api::LabelsToBeFoundBy(owner, release.version.ToString());
+  labels.erase(std::string(api::kLabelManagedBy));  // which has no one of somebody's
+  const bool found =
+      std::all_of(labels.begin(), labels.end(), [&](const auto& one) { return map.label(one.first) == one.second; });
+  if (found) {
+    return Error{
+        Code::kConflict,
+        fmt::format("{} has come meanwhile, and holds another release, or lacks its signatures: it is looked at next",
+                    Where(map.ns(), map.name())),
+        {}};
+  }
   return Error{
-      Code::kConflict,
-      fmt::format("{} has come meanwhile, and holds another release, or lacks its signatures: it is looked at next",
-                  Where(map.ns(), map.name())),
+      Code::kFailedPrecondition,
+      fmt::format("{} has the name under which this release is stored, and holds another one, or lacks its signatures: "
+                  "delete it, or label it with {} to have it used",
+                  Where(map.ns(), map.name()), api::SelectorOf(labels)),
       {}};
 }
 
@@ -309,8 +324,10 @@ Result<api::StoredRelease> StoreRelease(const Context& ctx, kube::Client& client
   TRY(CreateParts(ctx, client, maps));
   const kube::Object there = TRY(Create(ctx, client, maps.front()));
   api::StoredRelease stored = api::ReadStoredRelease(there);
-  if (!IsTheSame(TRY(ReadReleaseMap(there, InCluster(ctx, client, there.ns()))), release)) return Another(there);
-  return stored;
+  const auto held = ReadReleaseMap(there, InCluster(ctx, client, there.ns()));
+  if (!held.ok() && !IsNoRelease(held.error())) return held.error();
+  if (held.ok() && IsTheSame(*held, release)) return stored;
+  return Another(there, owner, release);
 }
 
 namespace {
@@ -323,10 +340,11 @@ Result<api::StoredRelease> ReplaceSeen(const Context& ctx, kube::Client& client,
   if (!live.ok() && live.code() == Code::kNotFound) return StoreRelease(ctx, client, owner, release);
   if (!live.ok()) return live.error();
   // An equal one need not be written; somebody else's ConfigMap of that name never is, as for StoreRelease.
-  auto stored = ReadRelease(ctx, client, api::ReadStoredRelease(*live));
+  auto stored = ReadReleaseMap(*live, InCluster(ctx, client, live->ns()));
+  if (!stored.ok() && !IsNoRelease(stored.error())) return stored.error();
   const bool equal = stored.ok() && IsTheSame(*stored, release);
   if (!live->has_label(api::kLabelManagedBy)) {
-    if (!equal) return Another(*live);
+    if (!equal) return Another(*live, owner, release);
     return api::ReadStoredRelease(*live);
   }
   bool same = equal && (release.signatures.empty() || stored->signatures == release.signatures) &&

@@ -47,12 +47,13 @@ Result<std::optional<FoundRelease>> FindStored(const Context& ctx, kube::Client&
 
 // Writes a fetched release as a ConfigMap owned by the provider: plain up to 1 MiB, gzip above, in parts above that.
 // A ConfigMap of that name which is there already wins: kConflict where it holds another release, or lacks
-// signatures that this one has; it is to be looked at then.
+// signatures that this one has; it is to be looked at then. kFailedPrecondition where it hasn't the labels to be found
+// by, and so never is.
 Result<api::StoredRelease> StoreRelease(const Context& ctx, kube::Client& client, const api::Provider& owner,
                                         const api::Release& release);
 
 // The same for a release that was fetched again (behaviour.md U8), or from another source (T12): what was stored under
-// its name, by us, gives way; what comes meanwhile is looked at first. kConflict as for StoreRelease. At each moment
+// its name, by us, gives way; what comes meanwhile is looked at first. Errors as those of StoreRelease. At each moment
 // the old one or the new one is there, whole (U7); a damaged one is whole again.
 Result<api::StoredRelease> ReplaceRelease(const Context& ctx, kube::Client& client, const api::Provider& owner,
                                           const api::Release& release);

@@ -202,6 +202,23 @@ TEST(ReleaseStore, WhatComesBeforeTheFirstWriteIsNotTakenForIt_I14) {
   EXPECT_TRUE(StoreRelease(Soon(), *server.client, owner, theirs).ok()) << "an equal one is the release";
 }
 
+// It was said to be looked at next, which nobody who goes by labels would: so for ever.
+TEST(ReleaseStore, WhatIsFoundByNobodyIsRefused_I14) {
+  const api::Provider owner = Owner();
+  MapServer server;
+  ASSERT_TRUE(StoreRelease(Soon(), *server.client, owner, Large(1)).ok());
+  const std::string name = "infrastructure-aws-v1.12.0";
+  server.Change(name, [](Json& map) { map["metadata"].erase("labels"); });
+  const Json before = server.maps().at(name);
+  for (const auto& store : {StoreRelease, ReplaceRelease}) {
+    auto stored = store(Soon(), *server.client, owner, Large(2));
+    ASSERT_FALSE(stored.ok());
+    EXPECT_EQ(stored.code(), Code::kFailedPrecondition);
+    EXPECT_THAT(stored.error().message, testing::HasSubstr("delete it, or label it with provider.cluster.x-k8s.io/"));
+    EXPECT_EQ(server.maps().at(name), before);
+  }
+}
+
 // What `preload` makes with the operator's labels counts as fetched: what comes from the source takes its place, and
 // goes with the provider. What it makes for a selector stays.
 TEST(ReleaseStore, WhatIsPreloadedCountsByItsLabels_L25_I14) {
@@ -243,8 +260,8 @@ TEST(ReleaseStore, OneThatLacksSignaturesIsAnother_T14) {
 
   release.signatures["components.sig"] = "b";
   EXPECT_TRUE(IsSigned(release));
-  EXPECT_EQ(StoreRelease(Soon(), *server.client, owner, release).code(), Code::kConflict);
-  EXPECT_EQ(ReplaceRelease(Soon(), *server.client, owner, release).code(), Code::kConflict);
+  for (const auto& store : {StoreRelease, ReplaceRelease})
+    EXPECT_EQ(store(Soon(), *server.client, owner, release).code(), Code::kFailedPrecondition);
   release.signatures.clear();
   EXPECT_TRUE(ReplaceRelease(Soon(), *server.client, owner, release).ok()) << "nobody asks for them";
   release.signatures = {{"artifact.json", "c"}};
