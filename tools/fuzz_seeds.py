@@ -29,7 +29,7 @@ class Target:
 
 
 TEXT = r'"(?:\\.|[^"\\\n])*"'
-TARGET = re.compile(rf'CAPI_FUZZ\(\s*(\w+),\s*"([^"]*)",\s*\{{((?:\s*\(?\s*{TEXT}\s*\)?\s*,?)*)\}}\)')
+TARGET = re.compile(rf'CAPI_FUZZ\(\s*(\w+),\s*"([^"]*)",\s*\{{((?:[\s(),]|{TEXT})*)\}}\)')
 ESCAPES = {"n": b"\n", "r": b"\r", "t": b"\t", "0": b"\0", "\\": b"\\", '"': b'"', "'": b"'"}
 
 

@@ -57,6 +57,14 @@ class Files(WithTree):
             self.assertEqual(texts, {b"one\nmore", b"two"})
         self.assertGreater(len(os.listdir(os.path.join(self.folder, "seeds", "patch"))), 2)
 
+    def test_a_list_that_ends_with_something_else_is_told_at_once(self):
+        """Each text could be read in several ways: twelve of them took hours."""
+        seeds = "".join(f'"{i}",\n ' for i in range(40))
+        self.write("x/config_fuzz.cc", f'CAPI_FUZZ(config, "x", {{{seeds}R"(y)"}}) {{}}\n')
+        code, error = self.seeds()
+        self.assertEqual(code, 1)
+        self.assertIn("x/config_fuzz.cc: a CAPI_FUZZ isn't of the form", error)
+
     def test_a_target_without_an_entry_fails(self):
         for name in [*fuzz_seeds.SEEDS, "other"]:
             self.write(f"x/{name}_fuzz.cc", f'CAPI_FUZZ({name}, "x", {{"a"}}) {{}}\n')
