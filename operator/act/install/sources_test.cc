@@ -196,20 +196,5 @@ TEST(Sources, TheConfigurationFileNamesAnyHost_T2) {
   EXPECT_TRUE(Sources(settings, {}).Open(provider, {}).ok());
 }
 
-// T9: by the peer's names, and no others.
-TEST(Sources, CredentialsAreThoseOfTheSecret) {
-  fetch::SourceCredentials all = fetch::CredentialsIn({{"github-token", "g"},
-                                                       {"OCI_USERNAME", "u"},
-                                                       {"OCI_PASSWORD", "p"},
-                                                       {"OCI_ACCESS_TOKEN", "a"},
-                                                       {"OCI_REFRESH_TOKEN", "r"},
-                                                       {"oci_username", "x"}});
-  EXPECT_EQ(all.github_token + all.oci.username + all.oci.password + all.oci.access_token + all.oci.refresh_token,
-            "gupar");
-  fetch::SourceCredentials none = fetch::CredentialsIn({{"A", "b"}});
-  EXPECT_TRUE(none.oci.empty());
-  EXPECT_EQ(none.github_token, "");
-}
-
 }  // namespace
 }  // namespace capi::ops
