@@ -16,6 +16,8 @@
 namespace capi::ops {
 namespace {
 
+constexpr char kBeforeKeys = '-';  // in a digest of inputs
+
 using Next = std::optional<Step>;
 
 std::optional<Hold> FirstHold(const Observation& o, std::span<const Rule> rules) {
@@ -278,9 +280,10 @@ std::string InputsDigest(const Observation& o, const api::Version& version, std:
                                      o.environment,
                                      annotation == o.provider.annotations.end() ? "" : annotation->second};
   std::string digest = Sha256Hex(Join(inputs, "\n")).substr(0, 32);
-  // T14: whether a release may be applied, not what is applied: RolloutOf leaves it out.
-  if (o.keys_secret) digest += "-" + Sha256Hex(o.keys_secret->stamp).substr(0, 16);
+  if (o.keys_secret) digest += kBeforeKeys + Sha256Hex(o.keys_secret->stamp).substr(0, 16);
   return digest;
 }
+
+std::string_view WithoutKeys(std::string_view inputs) { return inputs.substr(0, inputs.find(kBeforeKeys)); }
 
 }  // namespace capi::ops

@@ -84,6 +84,8 @@ Step Decide(const Observation& o);
 // "" while no version is resolved.
 std::string InputsDigest(const Observation& o);
 std::string InputsDigest(const Observation& o, const api::Version& version, std::string_view release_stamp);
+// Of such a digest what says which change it is: with other keys to verify a release by (T14) nothing else is applied.
+std::string_view WithoutKeys(std::string_view inputs);
 
 // The stored release that spec.version names, or the one that was fetched for it. With `of_any_source` also one that
 // isn't of what spec.fetchConfig.oci names now (T12).

@@ -359,6 +359,7 @@ TEST(Decide, ADowngradeThatHasBegunGoesOn) {
     std::string_view version, outcome;
     bool same_inputs;
     std::string_view step;
+    bool other_keys = false;
   };
   namespace outcome = api::outcome;
   const Case cases[] = {
@@ -368,6 +369,7 @@ TEST(Decide, ADowngradeThatHasBegunGoesOn) {
       {"1.12.0", outcome::kApplying, true, "Install"},
       {"v1.11.0", outcome::kApplying, false, "Hold"},
       {"v1.12.0", outcome::kRollingBack, true, "Install"},
+      {"v1.12.0", outcome::kRollingBack, true, "Install", true},  // T14: they change nothing that is applied
       {"v1.12.0", outcome::kRolledBack, false, "Hold"},
       {"v1.12.0", outcome::kSucceeded, false, "Hold"},
       {"v1.12.0", "", false, "Hold"},
@@ -384,6 +386,7 @@ TEST(Decide, ADowngradeThatHasBegunGoesOn) {
     begun.started = begun.time;
     begun.outcome = c.outcome;
     begun.inputs = c.same_inputs ? InputsDigest(o) : "other";
+    if (c.other_keys) begun.inputs += "-of-former-keys";
     api::HistoryEntry before{"v2.0.0", "v1beta2", "sha256:2", FormatTime(o.now)};
     o.provider.status.history = {begun, before};
     EXPECT_EQ(StepName(Decide(o)), c.step);

@@ -38,6 +38,8 @@ TEST(GiveUpRollout, SaysWhatIsWrongAndRemembersIt) {
   EXPECT_EQ(Summarize(o, held), o.provider.status) << "a second pass has nothing to write";
 }
 
+// U5: who asked for a rollback hears why there is none, except for a first installation, which has nowhere to go. There
+// was one reason for all: that of a change which leaves the version as it is was false where another one was stored.
 TEST(GiveUpRollout, SaysWhyItIsNotRolledBack) {
   struct Case {
     std::string_view name;
@@ -71,6 +73,7 @@ TEST(GiveUpRollout, SaysWhyItIsNotRolledBack) {
   }
 }
 
+// U5: "pods ... still serve" was said of a workload that was gone, and of its pods with it.
 TEST(GiveUpRollout, SaysThatOldPodsServeWhereTheyCan) {
   struct Case {
     bool there, available, serve;
@@ -87,6 +90,8 @@ TEST(GiveUpRollout, SaysThatOldPodsServeWhereTheyCan) {
   }
 }
 
+// U5, D1: what drifts after a rollback is put back as a rollback is. Each time the entry said that it was rolled back
+// only then; and the words of the pods of a big release had no bound.
 TEST(RollbackEntry, KeepsWhenItWasRolledBack) {
   Observation o = Upgrading(outcome::kRolledBack);
   o.provider.status.history.front().time = "2027-01-15T07:00:00Z";
@@ -109,6 +114,7 @@ TEST(GiveUpRollout, KeepsAnEntrySmall) {
   EXPECT_TRUE(given_up.entry.message.ends_with("x..."));
 }
 
+// Why it isn't rolled back was cut off behind a pod's long last words.
 TEST(GiveUpRollout, SaysOfBothWhatThereIsRoomFor) {
   Observation o = Upgrading();
   o.provider.spec.rollout.on_failure = api::OnFailure::kRollback;
@@ -121,6 +127,7 @@ TEST(GiveUpRollout, SaysOfBothWhatThereIsRoomFor) {
   EXPECT_TRUE(GiveUpRollout(o, o.fleet, refusal).entry.message.ends_with(": " + refusal));
 }
 
+// Where the cut fell into a character, nothing said that the message was cut.
 TEST(GiveUpRollout, SaysThatAMessageIsCut) {
   for (const char* before : {"", "x"}) {
     Observation o = Upgrading();

@@ -20,9 +20,8 @@ constexpr size_t kMaxMessage = 2 * 1024;  // an entry stays small
 
 bool Succeeded(const HistoryEntry& entry) { return entry.outcome.empty() || entry.outcome == outcome::kSucceeded; }
 
-// With other keys (T14), which follow the dash, nothing else is applied.
 bool IsSameChange(std::string_view inputs, std::string_view others) {
-  return inputs.substr(0, inputs.find('-')) == others.substr(0, others.find('-'));
+  return WithoutKeys(inputs) == WithoutKeys(others);
 }
 
 bool IsStored(const Observation& o, std::string_view version) {

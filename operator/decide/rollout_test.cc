@@ -300,6 +300,8 @@ TEST(History, KeepsWhatMatters) {
   PutEntry(history, Entry("v1.3.0", outcome::kRollingBack, "f"));
   EXPECT_THAT(Texts(history).front(), "v1.3.0 RollingBack");
   EXPECT_EQ(history.size(), 4u) << "the same change";
+  PutEntry(history, Entry("v1.3.0", outcome::kRollingBack, "f-keys"));
+  EXPECT_EQ(history.size(), 4u) << "with other keys to verify by, T14";
   history.erase(history.begin());
 
   PutEntry(history, Entry("v1.1.1", outcome::kRollingOut, "e"));
@@ -315,12 +317,6 @@ TEST(History, IsBoundedAndNeverLosesTheLastGoodRelease) {
   EXPECT_EQ(LastGood({.history = history}, history.front())->version, "v1.0.0");
 }
 
-// U5: who asked for a rollback hears why there is none, except for a first installation, which has nowhere to go. There
-// was one reason for all: that of a change which leaves the version as it is was false where another one was stored.
-// U5: "pods ... still serve" was said of a workload that was gone, and of its pods with it.
-// U5, D1: what drifts after a rollback is put back as a rollback is. Each time the entry said that it was rolled back
-// only then; and the words of the pods of a big release had no bound.
-// Why it isn't rolled back was cut off behind a pod's long last words.
 // U5: what a rollback met that couldn't begin hid why it was to begin: the failed release was sent again instead.
 TEST(FollowRollout, ARollbackThatWaitsIsToBeginAllTheSame) {
   Observation o = Upgrading(outcome::kRollingOut);
@@ -336,7 +332,6 @@ TEST(FollowRollout, ARollbackThatWaitsIsToBeginAllTheSame) {
   }
 }
 
-// Where the cut fell into a character, nothing said that the message was cut.
 // U2: between the stages the old version is the installed one, and the conditions say where things are.
 TEST(Summarize, AnUpgradeInStagesIsNotReadyBeforeTheLast) {
   Observation o = Upgrading();
