@@ -59,7 +59,7 @@ struct AnnotationInfo {
 };
 constexpr AnnotationInfo kAnnotations[] = {
     {kAnnotationPaused, "Hands off: the operator changes nothing and only says so in a condition."},
-    {kAnnotationReconcileAt, "Any new value fetches the release again and applies all of it."},
+    {kAnnotationReconcileAt, "Any new value fetches a release that the operator fetched again, and applies all of it."},
     {kAnnotationAllowDowngrade, "`\"true\"` allows a spec.version that is older than what is installed."},
     {kAnnotationDeleteCrds, "`\"true\"` deletes the CRDs of the provider with it, once no object of theirs exists."},
     {kAnnotationOverwriteDifferences,

@@ -24,9 +24,9 @@ Hold Refused(std::string_view why, std::string message, Retry retry = Retry::kOn
 std::optional<Hold> HasWantedDigest(const Observation&, const Candidate& c) {
   if (c.wanted_digest.empty() || c.wanted_digest == c.digest) return std::nullopt;
   return Refused(reason::kVerificationFailed,
-                 fmt::format("the components of {} have digest {}, spec.fetchConfig.digest asks for {}: nothing "
-                             "is applied",
-                             c.source, c.digest, c.wanted_digest),
+                 fmt::format("the components of {} have digest {}, {} {}: nothing is applied", c.source, c.digest,
+                             c.rollback ? "those that were applied before had" : "spec.fetchConfig.digest asks for",
+                             c.wanted_digest),
                  Retry::kRefused);
 }
 

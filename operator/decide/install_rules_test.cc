@@ -69,12 +69,13 @@ TEST(InstallRules, WantSeriesAndContract) {
 
 // T2.
 TEST(InstallRules, RefuseOtherComponents) {
-  auto check = [](const std::string& wanted, const std::string& digest) {
+  auto check = [](const std::string& wanted, const std::string& digest, bool rollback = false) {
     return CheckInstall(InstallRule::Stage::kComponents, Observed(),
                         {.version = *api::Version::Parse("v1.12.0"),
                          .source = "github.com/a/b v1.12.0",
                          .digest = digest,
-                         .wanted_digest = wanted});
+                         .wanted_digest = wanted,
+                         .rollback = rollback});
   };
   EXPECT_FALSE(check("", "sha256:1")) << "no digest is asked for";
   EXPECT_FALSE(check("sha256:1", "sha256:1"));
@@ -85,6 +86,8 @@ TEST(InstallRules, RefuseOtherComponents) {
   EXPECT_EQ(hold->retry, Retry::kRefused) << "T6: asked for again";
   EXPECT_THAT(hold->message, HasSubstr("github.com/a/b v1.12.0 have digest sha256:2, spec.fetchConfig.digest asks for "
                                        "sha256:1"));
+  EXPECT_THAT(check("sha256:1", "sha256:2", true)->message,
+              HasSubstr("have digest sha256:2, those that were applied before had sha256:1"));
 }
 
 // C1 to C4, C6: each row of the contract is what one kind of fleet meets first.

@@ -217,7 +217,8 @@ std::optional<Hold> Installer::Load(const Context& ctx, const Observation& o, In
   Error error = asked_for.error().With(fmt::format("the release in ConfigMap {}/{}", m.stored->ns, m.stored->name));
   m.release = {};
   if (m.may_fetch_again) return FetchAgain(ctx, o, m, error);
-  error.message += fmt::format("; put {} there, or delete it", right);
+  // Without it there is no way back (U5).
+  error.message += fmt::format("; put {} there{}", right, m.candidate.rollback ? "" : ", or delete it");
   return NotInstalled(reason::kVerificationFailed, error);
 }
 
