@@ -191,7 +191,7 @@ class World(in_cluster.World):
         environment = {"PATH": "/usr/bin:/bin", "HOME": self.state.path, "KUBECONFIG": self.place("proxied"), **VARIABLES}
         environment |= {"CLUSTERCTL_DISABLE_VERSIONCHECK": "true", "GOPROXY": "off"}
         command = [built.find("clusterctl"), *arguments, "--config", self.place(step)]
-        cut.count, cut.happened = 0, False
+        cut.count, cut.reached, cut.happened = 0, False, False  # it may have been in a cycle before
         self.proxy.cut = cut
         with cut.lock:  # no request is counted before the process is known
             cut.process = subprocess.Popen(
