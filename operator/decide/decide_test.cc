@@ -385,8 +385,7 @@ TEST(Decide, ADowngradeThatHasBegunGoesOn) {
     api::HistoryEntry begun{std::string(c.version), "v1beta2", "sha256:1", FormatTime(o.now)};
     begun.started = begun.time;
     begun.outcome = c.outcome;
-    begun.inputs = c.same_inputs ? InputsDigest(o) : "other";
-    if (c.other_keys) begun.inputs += "-of-former-keys";
+    begun.inputs = (c.same_inputs ? InputsDigest(o) : "other") + (c.other_keys ? "-keys" : "");
     api::HistoryEntry before{"v2.0.0", "v1beta2", "sha256:2", FormatTime(o.now)};
     o.provider.status.history = {begun, before};
     EXPECT_EQ(StepName(Decide(o)), c.step);
