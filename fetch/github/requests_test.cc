@@ -413,7 +413,7 @@ TEST(GitHubRequests, AModuleProxyIsAskedFirst_I17) {
 // F2: an asset of 50 MB is refused by the bound of a file, however it comes, before it is all there.
 TEST(GitHubRequests, AnAssetOfFiftyMegabytesIsRefused_F2) {
   GitHubRelease release = Release("v1.11.0");
-  release.assets["core-components.yaml"] = std::string(50'000'000, '#');
+  release.assets["core-components.yaml"].assign(50'000'000, '#');
   GitHubStandIn github({release});
   for (std::string_view token : {std::string_view(), kToken}) {
     auto file = Open(github.options(std::string(token)))->File({}, V("v1.11.0"), "core-components.yaml");
