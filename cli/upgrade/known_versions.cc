@@ -155,6 +155,14 @@ Result<bool> IsNamedHere(const Config& config, const ProviderSource& source) {
   return HasOverrides(config, api::ManifestLabel(source.type, source.name));
 }
 
+const api::FetchConfig* FetchConfigOf(const ProviderObject* object) {
+  return object != nullptr && object->provider.spec.fetch_config ? &*object->provider.spec.fetch_config : nullptr;
+}
+
+bool FindsInCluster(const api::FetchConfig* fetch) {
+  return fetch != nullptr && fetch->selector && fetch->oci.empty() && fetch->url.empty();
+}
+
 }  // namespace
 
 const ProviderObject* ObjectOf(std::span<const ProviderObject> objects, const InstalledProvider& provider) {
@@ -163,17 +171,16 @@ const ProviderObject* ObjectOf(std::span<const ProviderObject> objects, const In
   return found == objects.end() ? nullptr : &*found;
 }
 
-Result<ProviderRepository> OpenRepository(const Context& ctx, const Config& config, ManagementCluster& cluster,
-                                          const InstalledProvider& provider, const ProviderObject* object,
-                                          Notes& notes) {
-  const api::FetchConfig* fetch =
-      object != nullptr && object->provider.spec.fetch_config ? &*object->provider.spec.fetch_config : nullptr;
+Result<std::optional<ProviderRepository>> OpenNamed(const Context& ctx, const Config& config,
+                                                    ManagementCluster& cluster, const InstalledProvider& provider,
+                                                    const ProviderObject* object, Notes& notes) {
+  const api::FetchConfig* fetch = FetchConfigOf(object);
   if (fetch != nullptr && !fetch->oci.empty()) {
     fetch::OciOptions options = OciOptionsOf(config);
     SourceSecret secret = TRY(ForItsSource(ctx, cluster.client(), object->provider));
     options.credentials = secret.credentials.oci;
     auto registry = TRY_WITH(fetch::OpenOci(fetch->oci, provider.type, provider.name, options), "spec.fetchConfig.oci");
-    return ProviderRepository{WithUnread(std::move(registry), secret.unread), true};
+    return std::optional(ProviderRepository{WithUnread(std::move(registry), secret.unread), true});
   }
   if (fetch != nullptr && fetch->git) return Unsupported("git");
   const Asker asker{ctx, cluster.client(), object != nullptr ? &object->provider : nullptr};
@@ -181,21 +188,27 @@ Result<ProviderRepository> OpenRepository(const Context& ctx, const Config& conf
     const ProviderSource source{provider.type, provider.name,
                                 fetch::WithFile(fetch->url, provider.type, provider.name)};
     auto repository = TRY(OpenSource(asker, config, source, true, notes));
-    return ProviderRepository{std::move(repository), true};
+    return std::optional(ProviderRepository{std::move(repository), true});
   }
   auto source = config.FindProvider(provider.type, provider.name);
-  if (fetch != nullptr && fetch->selector) {
-    auto selected = TRY(Selected(ctx, cluster, object->provider));
-    // GitHub isn't asked where nothing names it: the releases were put into the cluster for some reason.
-    if (!source.ok() || !TRY(IsNamedHere(config, *source))) return ProviderRepository{std::move(selected), true};
-    auto named = TRY(OpenSource(asker, config, *source, false, notes));
-    auto both = std::make_unique<Both>(std::move(selected), std::move(named), notes);
-    const std::optional<Error>* unreached = &both->unreached();
-    return ProviderRepository{std::move(both), false, unreached};
-  }
+  // GitHub isn't asked where nothing names it: the releases were put into the cluster for some reason.
+  const bool selects = FindsInCluster(fetch);
+  if (selects && (!source.ok() || !TRY(IsNamedHere(config, *source)))) return std::optional<ProviderRepository>();
   if (!source.ok()) return source.error();
   auto repository = TRY(OpenSource(asker, config, *source, false, notes));
-  return ProviderRepository{std::move(repository), IsBuiltIn(*source)};
+  return std::optional(ProviderRepository{std::move(repository), !selects && IsBuiltIn(*source)});
+}
+
+Result<ProviderRepository> OpenRepository(const Context& ctx, const Config& config, ManagementCluster& cluster,
+                                          const InstalledProvider& provider, const ProviderObject* object,
+                                          Notes& notes) {
+  auto named = TRY(OpenNamed(ctx, config, cluster, provider, object, notes));
+  if (!FindsInCluster(FetchConfigOf(object))) return *std::move(named);
+  auto selected = TRY(Selected(ctx, cluster, object->provider));
+  if (!named) return ProviderRepository{std::move(selected), true};
+  auto both = std::make_unique<Both>(std::move(selected), std::move(named->repository), notes);
+  const std::optional<Error>* unreached = &both->unreached();
+  return ProviderRepository{std::move(both), false, unreached};
 }
 
 namespace {

@@ -24,11 +24,16 @@ struct ProviderRepository {
   const std::optional<Error>* unreached = nullptr;
 };
 
-// With a selector: the ConfigMaps that it finds, and the configuration's source where this machine names it: by an
-// entry in its file, a mirror, or files in the folder of overrides; that source may be out of reach. With
-// `fetchConfig.url` or `fetchConfig.oci`: that one. Else the configuration's source. Files in the folder of overrides
-// go before those of a release, but not with `fetchConfig.oci`: they don't count there. `cluster` and `notes` must
-// outlive it.
+// Not those in the cluster. With `fetchConfig.url` or `fetchConfig.oci`: that one. Else the configuration's source;
+// with a selector nothing, unless this machine names it: by an entry in its file, a mirror, or files in the folder of
+// overrides. Those go before those of a release, but not with `fetchConfig.oci`: they don't count there. `cluster` and
+// `notes` must outlive it.
+Result<std::optional<ProviderRepository>> OpenNamed(const Context& ctx, const Config& config,
+                                                    ManagementCluster& cluster, const InstalledProvider& provider,
+                                                    const ProviderObject* object, Notes& notes);
+
+// With a selector the ConfigMaps that it finds, and the one above where there is one, which may be out of reach. Else
+// that one.
 Result<ProviderRepository> OpenRepository(const Context& ctx, const Config& config, ManagementCluster& cluster,
                                           const InstalledProvider& provider, const ProviderObject* object,
                                           Notes& notes);

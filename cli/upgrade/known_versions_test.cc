@@ -9,6 +9,7 @@
 
 #include "base/encoding.h"
 #include "base/http/server/server.h"
+#include "base/strings.h"
 #include "cli/upgrade/upgrades_testing.h"
 #include "fetch/github_testing.h"
 #include "fetch/gitlab_testing.h"
@@ -183,6 +184,47 @@ TEST_F(ReleasesInTheCluster, GitHubIsAskedForWhatHasOverridesAlone) {  // L12
   EXPECT_EQ(got.code, 0) << got.err;
   EXPECT_THAT(got.out, AllOf(HasSubstr("Unknown"), Not(HasSubstr(kUpToDate))));
   EXPECT_THAT(got.err, HasSubstr(kAlone));
+}
+
+// What this machine has in the place of a release that lies there counts, or is refused.
+TEST_F(ReleasesInTheCluster, AnotherOverrideOfWhatIsThereIsNotMixedUpWithIt) {  // L13
+  Json map = cluster_.Get(kMap);
+  map["metadata"]["name"] = "infrastructure-aws-v2.1.0";
+  map["metadata"]["labels"]["provider.cluster.x-k8s.io/version"] = "v2.1.0";
+  cluster_.Put(kNewMap, map);
+  const std::string folder = "o/infrastructure-aws/v2.1.0/";
+  cluster_.folder.Put(folder + "infrastructure-components.yaml",
+                      "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine, namespace: n}\n");
+  cluster_.folder.Put(folder + "metadata.yaml", kSeries);
+  Plan("overridesFolder: " + cluster_.folder / "o" + "\n");
+  auto apply = [&] { return Run({"upgrade", "apply", "-i", "aws:v2.1.0"}, {{"HTTPS_PROXY", "http://127.0.0.1:1"}}); };
+  Outcome refused = apply();
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.err, HasSubstr("ConfigMap capa-system/infrastructure-aws-v2.1.0 holds another v2.1.0 than the "
+                                     "folder of overrides"));
+  EXPECT_THAT(cluster_.writes(), IsEmpty());
+  map["metadata"]["labels"][std::string(api::kLabelManagedBy)] = "capi-operator";
+  cluster_.Put(kNewMap, map);
+  Outcome got = apply();
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_THAT(GetString(cluster_.Get(kNewMap), {"data", "components"}), HasSubstr("name: mine"));
+}
+
+// Nobody knows what they would go before.
+TEST_F(ReleasesInTheCluster, OverridesOfAProviderWithoutASourceAreRefused) {  // L13
+  cluster_.Add(kMine);
+  cluster_.Change(UpgradeCluster::PathOf(kMine),
+                  [](Json& mine) { mine["spec"]["fetchConfig"]["selector"]["matchLabels"] = {{"of", "mine"}}; });
+  Json map = cluster_.Get(kMap);
+  map["metadata"] = {{"name", "v1.1.0"}, {"namespace", "mine-system"}, {"labels", {{"of", "mine"}}}};
+  map["data"]["metadata"] = ReplaceAll(kSeries, "major: 2", "major: 1");
+  cluster_.Put("/api/v1/namespaces/mine-system/configmaps/v1.1.0", map);
+  cluster_.folder.Put("o/infrastructure-mine/v1.1.0/infrastructure-components.yaml", "a: b\n");
+  Plan("overridesFolder: " + cluster_.folder / "o" + "\n");
+  Outcome got = Run({"upgrade", "apply", "-i", "mine-system/mine:v1.1.0"});
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("don't count for a provider without a source in the configuration"));
+  EXPECT_THAT(cluster_.writes(), IsEmpty());
 }
 
 // The same ConfigMap has none again, whoever is asked beside it. Nor does one count that has those of one file.

@@ -117,19 +117,12 @@ Error LacksSignatures(const api::ProviderId& id, const std::string& name) {
                   Describe(id), id.ns, name));
 }
 
-// Of ConfigMaps and this machine's source that one alone; nothing where there is none.
-Result<std::optional<ProviderRepository>> OpenPastTheCluster(const Context& ctx, const Config& config,
-                                                             ManagementCluster& cluster, const ProviderObject& object,
-                                                             Notes& notes) {
-  const api::ProviderId& id = object.provider.id;
-  const InstalledProvider installed{id.type, id.name, id.ns, ""};
-  auto from = TRY(OpenRepository(ctx, config, cluster, installed, &object, notes));
-  const auto& fetch = object.provider.spec.fetch_config;
-  if (!fetch || !fetch->selector) return std::optional(std::move(from));
-  if (from.operator_reaches_it) return std::optional<ProviderRepository>();
-  ProviderObject without = object;
-  without.provider.spec.fetch_config->selector.reset();
-  return std::optional(TRY(OpenRepository(ctx, config, cluster, installed, &without, notes)));
+// A provider of which nobody knows a source: there is nothing that they would go before.
+Error OfNoSource(const api::ProviderId& id, const api::Version& version) {
+  return Refused(
+      fmt::format("{}: files in the folder of overrides don't count for a provider without a source in the "
+                  "configuration: name that under providers, or move those of {} away",
+                  Describe(id), version.ToString()));
 }
 
 // `verified`: with its signatures.
@@ -144,9 +137,10 @@ Result<Fetched> Fetch(const Context& ctx, const Config& config, ManagementCluste
   if (stored && !lacks && !overridden) return Fetched{std::move(stored->release), false};
   const InstalledProvider installed{id.type, id.name, id.ns, ""};
   std::optional<ProviderRepository> from;
-  if (lacks) {
-    from = TRY(OpenPastTheCluster(ctx, config, cluster, object, notes));
-    if (!from) return LacksSignatures(id, stored->name);
+  if (stored) {
+    // What is to be compared with it, or put in its place, isn't read from it again.
+    from = TRY(OpenNamed(ctx, config, cluster, installed, &object, notes));
+    if (!from) return lacks ? LacksSignatures(id, stored->name) : OfNoSource(id, version);
   } else {
     from = TRY(OpenRepository(ctx, config, cluster, installed, &object, notes));
   }
@@ -165,6 +159,9 @@ std::optional<api::Release> Former(const Context& ctx, const Config& config, Man
                                    const ProviderObject& object, const std::string& version, Notes& notes) {
   auto parsed = api::Version::Parse(version);
   if (!parsed.ok()) return std::nullopt;
+  // What lies there is what runs, whatever this machine has in its place by now.
+  auto stored = releases::FindStored(ctx, cluster.client(), object.provider, *parsed);
+  if (stored.ok() && *stored) return std::move((*stored)->release);
   auto fetched = Fetch(ctx, config, cluster, object, *parsed, false, notes);
   return fetched.ok() ? std::optional(std::move(fetched->release)) : std::nullopt;
 }
