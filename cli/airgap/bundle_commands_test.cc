@@ -91,6 +91,15 @@ TEST_F(Bundles, CreateSaysWhichObjectsWouldNotFindTheirs_L27) {
   }
 }
 
+// One bundle is of any number of clusters.
+TEST_F(Bundles, CreateTakesAllVersionsOfAnObject_L27) {
+  const std::string both = Object("{version: v2.0.0}") + "---\n" + Object("{version: v2.1.0}");
+  Outcome made = RunAlone(CreateTo(cluster_.folder / "other.tar", cluster_.folder.Put("both.yaml", both)));
+  EXPECT_EQ(made.code, 0) << made.err;
+  for (const char* row : {"infrastructure-aws   v2.0.0", "infrastructure-aws   v2.1.0"})
+    EXPECT_THAT(made.out, HasSubstr(row));
+}
+
 // T12: of two that are equal one source is named.
 TEST_F(Bundles, CreateSaysWhichObjectAsksForAnotherSource_L27) {
   fetch::OciStandIn registry(

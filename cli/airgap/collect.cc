@@ -153,6 +153,16 @@ Result<CollectedRelease> OfObject(const Context& ctx, const Config& config, cons
   return CollectedRelease{TRY(CandidateOf(config, std::move(found), id.ns)), provider};
 }
 
+// What a release comes of: objects that agree in it want one and the same. A value.
+struct Wanted {
+  std::string version;
+  Json source;  // spec.fetchConfig
+};
+
+bool WantTheSame(const Wanted& a, const Wanted& b) {
+  return api::SameVersion(a.version, b.version) && a.source == b.source;
+}
+
 Result<std::vector<api::Provider>> InFiles(const CollectOptions& options, std::istream& in, Notes& notes) {
   ManifestFiles manifests = TRY(ReadManifests(options.files, in));
   for (const Finding& finding : manifests.findings) {
@@ -160,7 +170,7 @@ Result<std::vector<api::Provider>> InFiles(const CollectOptions& options, std::i
     notes.Warn(finding.file + ": " + finding.message);
   }
   std::vector<api::Provider> out;
-  std::map<std::string, Json> specs;  // by object
+  std::map<std::string, std::vector<Wanted>> seen;  // by object
   for (const Document& document : manifests.documents) {
     if (std::string mistake = MistakenKind(document.object()); !mistake.empty())
       return Invalid(document.file() + ": " + mistake);
@@ -173,13 +183,16 @@ Result<std::vector<api::Provider>> InFiles(const CollectOptions& options, std::i
     if (!options.ns.empty() && object.ns() != options.ns)
       return Invalid(fmt::format("{}: metadata.namespace is another one than {} (-n)", name, options.ns));
     api::Provider provider = TRY_WITH(api::ParseProvider(object), name);
-    Json spec = object.json().value("spec", Json::object());
-    const auto [before, is_new] = specs.emplace(Describe(provider.id), spec);
-    if (is_new)
-      out.push_back(std::move(provider));
-    else if (before->second != spec)
-      return Invalid(fmt::format("{}: {} is there twice, with two specs: name the files of one cluster",
-                                 document.file(), before->first));
+    const Json* source = Find(object.json(), {"spec", "fetchConfig"});
+    const Wanted one{provider.spec.version, source == nullptr ? Json() : *source};
+    std::vector<Wanted>& before = seen[Describe(provider.id)];
+    if (std::any_of(before.begin(), before.end(), [&](const Wanted& other) { return WantTheSame(other, one); }))
+      continue;
+    if (!before.empty() && options.of_one_cluster)
+      return Invalid(fmt::format("{}: {} is there twice, with two versions or sources: name the files of one cluster",
+                                 document.file(), Describe(provider.id)));
+    before.push_back(one);
+    out.push_back(std::move(provider));
   }
   if (!out.empty()) return out;
   return Invalid(fmt::format("there is no Provider object in {}", Join(options.files, ", ")));

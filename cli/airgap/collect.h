@@ -20,6 +20,7 @@ struct CollectOptions {
   std::string artifact_url;        // where they are, instead of each one's own source; without the defaults then
   std::string ns;                  // into which they go; of objects: in which they are
   bool with_defaults = false;      // by flags: those of init's first time, too
+  bool of_one_cluster = false;     // of an object in files: two that want two releases are refused
 };
 
 // What --artifact-url names. A value.
@@ -39,7 +40,8 @@ struct CollectedRelease {
 // kInvalidArgument for options that say nothing together. Sends no request.
 Status CheckOptions(const CollectOptions& options);
 
-// Each once. `cluster`: null unless `existing`. Errors name the provider; one that fails, fails all.
+// Each once; of an object that files have several times, each release that it asks for. `cluster`: null unless
+// `existing`. Errors name the provider; one that fails, fails all.
 Result<std::vector<CollectedRelease>> Collect(const Context& ctx, const Config& config, const CollectOptions& options,
                                               ManagementCluster* cluster, std::istream& in, Notes& notes);
 

@@ -114,10 +114,17 @@ TEST_F(AirGap, PreloadTakesAnObjectOnce_L25) {
   Outcome made = Run({"preload", "-f", first, "-f", second});
   EXPECT_EQ(made.out, "configmap/infrastructure-aws-v2.0.0 in namespace capa-system created\n") << made.err;
   const size_t writes = cluster_.writes().size();
+  for (const char* spec : {"{version: 2.0.0}", "{version: v2.0.0, deployment: {replicas: 2}}"}) {
+    cluster_.folder.Put("objects/b.yaml", Object(spec));
+    Outcome same = Run({"preload", "-f", first, "-f", second});
+    EXPECT_EQ(same.out, "configmap/infrastructure-aws-v2.0.0 in namespace capa-system unchanged\n") << same.err;
+    EXPECT_EQ(same.code, 0) << spec << " asks for the same release";
+  }
   cluster_.folder.Put("objects/b.yaml", Object("{version: v2.1.0, fetchConfig: {selector: {matchLabels: {a: b}}}}"));
   Outcome refused = Run({"preload", "-f", first, "-f", second});
   EXPECT_EQ(refused.code, 1);
-  EXPECT_THAT(refused.err, HasSubstr("b.yaml: InfrastructureProvider capa-system/aws is there twice, with two specs"));
+  EXPECT_THAT(refused.err, HasSubstr("b.yaml: InfrastructureProvider capa-system/aws is there twice, with two versions "
+                                     "or sources"));
   EXPECT_EQ(cluster_.writes().size(), writes);
 }
 
