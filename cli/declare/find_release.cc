@@ -2,23 +2,46 @@
 
 #include <fmt/format.h>
 
+#include "api/release_choice.h"
 #include "cli/frame/management_cluster.h"
 #include "cli/frame/overrides.h"
 #include "cli/frame/provider_release.h"
 #include "fetch/url.h"
+#include "kube/meta/label_selector.h"
 #include "releases/release_store.h"
 
 namespace capi::cli {
 namespace {
 
-Result<api::Release> Selected(const ReleaseSources& sources, const Json& selector, const std::string& version) {
-  const kube::Object* map = TRY(SelectRelease(sources.maps, selector, version));
+Result<api::Release> InFiles(const ReleaseSources& sources, const api::Provider& provider) {
+  const kube::Object* map = TRY(SelectRelease(sources.maps, provider));
   return releases::ReadReleaseMap(*map, [&](const std::string& name) -> Result<kube::Object> {
     for (const kube::Object* other : sources.maps) {
       if (other->name() == name) return *other;
     }
     return Error{Code::kNotFound, fmt::format("there is no ConfigMap {}", name), {}};
   });
+}
+
+// As the operator takes it (I14): no other ConfigMap than that one is read whole.
+Result<api::Release> InCluster(const Context& ctx, kube::Client& client, const api::Provider& provider) {
+  const auto selector =
+      TRY_WITH(kube::LabelSelector::FromJson(*provider.spec.fetch_config->selector), "spec.fetchConfig.selector");
+  const auto list = TRY_WITH(client.List(ctx, kube::Builtin("ConfigMap"), provider.id.ns,
+                                         {.label_selector = selector.ToString(), .metadata_only = true}),
+                             "failed to list the ConfigMaps of spec.fetchConfig.selector");
+  std::vector<api::StoredRelease> stored;
+  for (const kube::Object& map : list.items) stored.push_back(api::ReadStoredRelease(map));
+  const std::string where = fmt::format("ConfigMaps of namespace {} with {}", provider.id.ns, selector.ToString());
+  auto repository = releases::StoredRepository(client, provider, stored, where);
+  const api::Version version =
+      TRY(provider.spec.version.empty() ? fetch::LatestVersion(ctx, *repository, {std::string(kContract)})
+                                        : ParseVersion(provider.spec.version));
+  const api::StoredRelease* counts = api::ReleaseThatCounts(stored, provider, version.ToString());
+  if (counts != nullptr) return releases::ReadRelease(ctx, client, *counts);
+  return WithVersions(
+      ctx, *repository,
+      Error{Code::kNotFound, fmt::format("there is no {} among the {}", version.ToString(), where), {}});
 }
 
 // GitLab doesn't tell a private project from none: without its list nobody knows whether the version is there.
@@ -74,7 +97,8 @@ Result<api::Release> FromRegistry(const Context& ctx, const ReleaseSources& sour
 Result<api::Release> Found(const Context& ctx, const ReleaseSources& sources, const api::Provider& provider,
                            Notes& notes) {
   const auto& fetch = provider.spec.fetch_config;
-  if (fetch && fetch->selector) return Selected(sources, *fetch->selector, provider.spec.version);
+  if (fetch && fetch->selector)
+    return sources.client != nullptr ? InCluster(ctx, *sources.client, provider) : InFiles(sources, provider);
   if (fetch && !fetch->oci.empty()) return FromRegistry(ctx, sources, provider);
   return Fetched(ctx, sources, provider, notes);
 }

@@ -9,6 +9,7 @@
 #include "cli/frame/config.h"
 #include "cli/frame/world.h"
 #include "fetch/credentials.h"
+#include "kube/client/client.h"
 
 namespace capi::cli {
 
@@ -16,7 +17,8 @@ namespace capi::cli {
 struct ReleaseSources {
   const Config& config;
   bool offline = false;  // without what isn't on this machine
-  // The ConfigMaps of the provider's namespace, of which fetchConfig.selector selects.
+  // Where fetchConfig.selector selects: the ConfigMaps of the provider's namespace in this cluster, or these.
+  kube::Client* client = nullptr;
   std::vector<const kube::Object*> maps = {};
   fetch::SourceCredentials credentials = {};  // of the provider's Secret; "" for those of the configuration
   bool signatures = false;                    // with those of both files (T14)

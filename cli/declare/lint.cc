@@ -89,7 +89,8 @@ class Linting {
     if (RefusedSource(declared.provider)) return;
     std::ostringstream unheard;
     Notes notes(unheard);
-    ReleaseSources sources{config_, options_.offline, objects.ConfigMaps(declared.provider.id.ns)};
+    ReleaseSources sources{config_, options_.offline};
+    sources.maps = objects.ConfigMaps(declared.provider.id.ns);
     auto release = FindRelease(ctx_, sources, declared.provider, notes);
     if (!release.ok()) return NotFetched(declared, release.error());
     provider.release = *std::move(release);

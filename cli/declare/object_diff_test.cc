@@ -292,6 +292,22 @@ TEST_F(DiffOfInstalled, TheInstalledReleaseIsThatInTheCluster) {
   for (const char* value : {"sesame", "poppy"}) EXPECT_THAT(got.out + got.err, Not(HasSubstr(value)));
 }
 
+// L18, I14: of two of one version the one that the operator takes.
+TEST_F(DiffOfInstalled, OfSeveralReleasesTheOneThatCountsIsShown) {
+  PutRelease("v1.1.0", "mine");
+  const std::string maps = "/api/v1/namespaces/docker-system/configmaps/";
+  Json other = cluster_.Get(maps + "infrastructure-docker-v1.1.0");
+  other["metadata"]["name"] = "z";
+  other["data"]["components"] = ReplaceAll(GetString(other, {"data", "components"}), "nothing", "of-another");
+  cluster_.Put(maps + "z", other);
+  for (const char* version : {"version: v1.1.0, ", ""}) {
+    const std::string selector = "fetchConfig: {selector: {matchLabels: {release: mine}}}}";
+    Outcome got = Run({"diff", "-f", File("{" + std::string(version) + "configSecret: {name: s}, " + selector)});
+    EXPECT_EQ(got.code, 1) << got.err;
+    EXPECT_THAT(got.out, AllOf(HasSubstr("ConfigMap.docker-system.gone"), Not(HasSubstr("of-another"))));
+  }
+}
+
 // L18: what is to run (T12) says nothing of what did: the registry has another v1.0.0, which doesn't ask for PASSWORD.
 TEST_F(DiffOfInstalled, TheInstalledReleaseIsThatInTheClusterWhateverItsSourceIs) {
   auto artifact = [](std::string_view rest) {

@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "api/release_choice.h"
 #include "api/stored_release.h"
 #include "base/strings.h"
 #include "kube/meta/label_selector.h"
@@ -15,21 +20,27 @@ bool IsNewer(const api::Version& a, const api::Version& b) {
 
 }  // namespace
 
-Result<const kube::Object*> SelectRelease(const std::vector<const kube::Object*>& maps, const Json& selector,
-                                          const std::string& version) {
-  auto wanted = TRY(kube::LabelSelector::FromJson(selector));
+Result<const kube::Object*> SelectRelease(std::vector<const kube::Object*> maps, const api::Provider& provider) {
+  // As the API server lists them.
+  std::stable_sort(maps.begin(), maps.end(), [](const auto* a, const auto* b) { return a->name() < b->name(); });
+  auto wanted = TRY(kube::LabelSelector::FromJson(*provider.spec.fetch_config->selector));
   std::vector<std::string> there;
-  const kube::Object* found = nullptr;
+  std::vector<const kube::Object*> selected;
+  std::vector<api::StoredRelease> stored;  // of these
+  const std::string& version = provider.spec.version;
+  std::optional<api::Version> newest;
   for (const kube::Object* map : maps) {
     const Json* labels = Find(map->json(), {"metadata", "labels"});
-    auto has = api::ReadStoredRelease(*map).version;
-    if (!has || !wanted.Matches(labels == nullptr ? Json() : *labels)) continue;
-    there.push_back(has->ToString());
-    bool fits = version.empty() ? found == nullptr || IsNewer(*has, *api::ReadStoredRelease(*found).version)
-                                : api::SameVersion(has->ToString(), version);
-    if (fits) found = map;
+    api::StoredRelease one = api::ReadStoredRelease(*map);
+    if (!one.version || !wanted.Matches(labels == nullptr ? Json() : *labels)) continue;
+    there.push_back(one.version->ToString());
+    if (!newest || IsNewer(*one.version, *newest)) newest = one.version;
+    selected.push_back(map);
+    stored.push_back(std::move(one));
   }
-  if (found != nullptr) return found;
+  const std::string asked = version.empty() && newest ? newest->ToString() : version;
+  const api::StoredRelease* counts = api::ReleaseThatCounts(stored, provider, asked);
+  if (counts != nullptr) return selected[static_cast<size_t>(counts - stored.data())];
   return Error{
       Code::kNotFound,
       fmt::format("no ConfigMap that the selector {} selects has version {} (versions there: {})", wanted.ToString(),

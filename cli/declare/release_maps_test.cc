@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/kinds.h"
+
 namespace capi::cli {
 namespace {
 
@@ -14,18 +16,34 @@ kube::Object Map(std::string_view name, std::string_view label = "x") {
                            {"data", {{"metadata", "m"}, {"components", "c"}}}});
 }
 
-const Json kSelector = {{"matchLabels", {{"release", "x"}}}};
+api::Provider Provider(const std::string& version) {
+  api::Provider out;
+  out.id = {api::ProviderType::kInfrastructure, "n", "aws"};
+  out.spec.version = version;
+  out.spec.fetch_config.emplace().selector = Json{{"matchLabels", {{"release", "x"}}}};
+  return out;
+}
 
 TEST(SelectRelease, ByLabelsAndVersion) {
   const kube::Object a = Map("v1.0.0"), b = Map("v1.1.0"), next = Map("v2.0.0-rc.1"), other = Map("v3.0.0", "y"),
                      none = Map("latest");
   const std::vector<const kube::Object*> maps = {&a, &b, &next, &other, &none};
-  EXPECT_EQ((*SelectRelease(maps, kSelector, "1.0.0"))->name(), "v1.0.0");
-  EXPECT_EQ((*SelectRelease(maps, kSelector, ""))->name(), "v1.1.0");  // stable ones first
-  auto missing = SelectRelease(maps, kSelector, "v3.0.0");
+  EXPECT_EQ((*SelectRelease(maps, Provider("1.0.0")))->name(), "v1.0.0");
+  EXPECT_EQ((*SelectRelease(maps, Provider("")))->name(), "v1.1.0");  // stable ones first
+  auto missing = SelectRelease(maps, Provider("v3.0.0"));
   ASSERT_FALSE(missing.ok());
   EXPECT_EQ(missing.code(), Code::kNotFound);
   EXPECT_THAT(missing.error().message, HasSubstr("versions there: v1.0.0, v1.1.0, v2.0.0-rc.1"));
+}
+
+TEST(SelectRelease, OfSeveralOfAVersionTheOneThatCounts_I14) {
+  kube::Object z = Map("z"), a = Map("a"), own = Map("infrastructure-aws-v1.0.0"), late = Map("zz");
+  for (kube::Object* map : {&z, &a, &own, &late})
+    map->json()["metadata"]["labels"][std::string(api::kLabelReleaseVersion)] = "v1.0.0";
+  for (const char* version : {"v1.0.0", ""}) {
+    EXPECT_EQ((*SelectRelease({&z, &a, &own, &late}, Provider(version)))->name(), own.name());
+    EXPECT_EQ((*SelectRelease({&z, &a, &late}, Provider(version)))->name(), "a") << "the first by its name";
+  }
 }
 
 }  // namespace

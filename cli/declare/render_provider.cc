@@ -52,15 +52,11 @@ Result<std::string> ReadAdditional(const Context& ctx, kube::Client& client, con
 Result<api::Release> ReadReleaseOf(const Context& ctx, kube::Client& client, const Config& config,
                                    const api::Provider& provider, const Secret& secret, Notes& notes) {
   ReleaseSources sources{config};
+  sources.client = &client;
   SourceSecret read{fetch::CredentialsIn(secret), ""};
   if (provider.spec.fetch_config && !provider.spec.fetch_config->oci.empty())
     read = TRY(ForItsSource(ctx, client, provider));
   sources.credentials = read.credentials;
-  kube::ObjectList maps;
-  if (provider.spec.fetch_config && provider.spec.fetch_config->selector) {
-    maps = TRY(client.List(ctx, kube::Builtin("ConfigMap"), provider.id.ns));
-    for (const kube::Object& map : maps.items) sources.maps.push_back(&map);
-  }
   auto release = FindRelease(ctx, sources, provider, notes);
   if (!release.ok()) return WithUnread(release.error(), read.unread);
   return release;
