@@ -141,18 +141,23 @@ void TellOdd(const UpgradeCandidate& candidate, Notes& notes) {
                          InstanceName(candidate.provider), JoinNames(odd, 5)));
 }
 
-// Whether the folder of overrides has something for this provider, of whatever version.
-Result<bool> HasOverrides(const Config& config, const std::string& label) {
-  std::string folder = TRY(config.OverridesFolder());
+// Whether the folder of overrides has files of releases of this provider, of whatever version.
+Result<bool> HasOverrides(const Config& config, const ProviderSource& source) {
+  const std::string folder = TRY(config.OverridesFolder()), label = api::ManifestLabel(source.type, source.name);
   if (folder.empty()) return false;
-  auto there = ListDir(folder + "/" + label);
-  return there.ok() && !there->empty();
+  std::string file = fetch::FileIn(source.url);
+  if (file.empty()) file = fetch::ComponentsFileOf(source.type, source.name);
+  const auto versions = ListDir(folder + "/" + label);
+  return versions.ok() && std::any_of(versions->begin(), versions->end(), [&](const std::string& version) {
+           const auto parsed = api::Version::Parse(version);
+           return parsed.ok() && IsOverridden(folder, label, parsed->ToString(), file);
+         });
 }
 
 // Whether this machine has something to say of where the provider's releases are.
 Result<bool> IsNamedHere(const Config& config, const ProviderSource& source) {
   if (!IsBuiltIn(source) || TRY(HasMirror(config))) return true;
-  return HasOverrides(config, api::ManifestLabel(source.type, source.name));
+  return HasOverrides(config, source);
 }
 
 const api::FetchConfig* FetchConfigOf(const ProviderObject* object) {

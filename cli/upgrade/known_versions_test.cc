@@ -179,6 +179,10 @@ TEST_F(ReleasesInTheCluster, GitHubIsAskedForWhatHasOverridesAlone) {  // L12
   Outcome closed = Plan("");
   EXPECT_THAT(closed.out, HasSubstr(kUpToDate));
   EXPECT_THAT(closed.err, IsEmpty()) << "nothing but the cluster is asked";
+  cluster_.folder.Put("o/infrastructure-aws/v2.0.0/cluster-template.yaml", "a: b\n");
+  closed = Plan("overridesFolder: " + cluster_.folder / "o" + "\n");
+  EXPECT_THAT(closed.out, HasSubstr(kUpToDate));
+  EXPECT_THAT(closed.err, IsEmpty()) << "a template is no part of a release";
   cluster_.folder.Put("o/infrastructure-aws/v2.0.0/infrastructure-components.yaml", "a: b\n");
   Outcome got = Plan("overridesFolder: " + cluster_.folder / "o" + "\n");
   EXPECT_EQ(got.code, 0) << got.err;
