@@ -226,11 +226,12 @@ Result<fetch::Newest> HighestWithMetadata(const Context& ctx, fetch::Repository&
   auto above = [&](const api::Version& version) {
     return !is_stable(version) && (!stable || version > stable->version);
   };
-  auto prerelease = TRY(fetch::FirstWithMetadata(ctx, repository, versions, above));
+  // Without a stable one `latest` finds one of these, tags without releases or not.
+  const auto first = stable ? fetch::FirstWithMetadata : fetch::FirstReleased;
+  auto prerelease = TRY(first(ctx, repository, versions, above));
   if (prerelease) return *std::move(prerelease);
   if (stable) return *std::move(stable);
-  return Error{
-      Code::kNotFound, fmt::format("none of the five newest versions of {} has it", repository.Describe()), {}};
+  return Error{Code::kNotFound, fmt::format("none of the newest versions of {} has it", repository.Describe()), {}};
 }
 
 // The version that would be offered for each contract has its metadata: a tag may be there without a release. One whose

@@ -23,7 +23,28 @@ using testing::Not;
 
 const std::string kMap = "/api/v1/namespaces/capa-system/configmaps/infrastructure-aws-v2.0.0";
 const std::string kNewMap = "/api/v1/namespaces/capa-system/configmaps/infrastructure-aws-v2.1.0";
+const char kUpToDate[] = "InfrastructureProvider   v2.0.0            Already up to date\n";
 const std::string kAlone = "Warning: the versions of ConfigMaps of namespace capa-system with ";
+
+fetch::GitHubRelease OfAws(const std::string& tag) {
+  return {.tag = tag,
+          .assets = {
+              {"metadata.yaml", kSeries},
+              {"infrastructure-components.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: n}\n"}}};
+}
+
+std::string MirrorOf(const fetch::GitHubStandIn& github) {
+  const fetch::GitHubOptions options = github.options();
+  return "clusterctl-github-url: " + options.download_url + "\nclusterctl-github-api-url: " + options.api_url + "\n";
+}
+
+const std::string kPage = "https://github.com/o/r/releases";
+const std::string kLatest = kPage + "/latest/infrastructure-components.yaml";
+
+// The end of a configuration, whose last key is `providers`.
+std::string OnGitHub(const fetch::GitHubStandIn& github) {
+  return "- {name: aws, type: InfrastructureProvider, url: '" + kLatest + "'}\n" + MirrorOf(github);
+}
 
 // aws, which is built in, as init leaves it where it took it from elsewhere than the operator would: v2.0.0 is in the
 // cluster. The mirror has v2.1.0, and v2.1.1 without files.
@@ -86,8 +107,6 @@ class ReleasesInTheCluster : public Upgrades {
   std::unique_ptr<http::Server> mirror_;
 };
 
-const char kUpToDate[] = "InfrastructureProvider   v2.0.0            Already up to date\n";
-
 // L12: a version whose files aren't there yet is none, and doesn't keep the others from being told.
 TEST_F(ReleasesInTheCluster, AMirrorIsLookedAtToo) {
   Outcome got = Plan(OfMirror());
@@ -126,6 +145,19 @@ TEST_F(Upgrades, TagsOfPrereleasesWithoutReleasesKeepNothingFromBeingTold) {  //
   Outcome plan = Run({"upgrade", "plan"});
   EXPECT_EQ(plan.code, 0) << plan.err;
   EXPECT_THAT(plan.out, HasSubstr(kNewer));
+  EXPECT_THAT(plan.err, Not(HasSubstr("can't be told")));
+}
+
+// The tags are of what it was made of, and newer; its own releases are all prereleases.
+TEST_F(Upgrades, AForkThatHasPrereleasesAloneIsTold) {  // L12, I3
+  fetch::GitHubStandIn github({OfAws("v2.1.0-rc.1")});
+  std::vector<std::string> tags = {"v9.0.0"};
+  for (int number = 1; number < 7; ++number) tags.push_back("v9.1.0-rc." + std::to_string(number));
+  github.ServeTags(tags);
+  cluster_.folder.Put("clusterctl.yaml",
+                      "providers:\n" + Source("cluster-api", "CoreProvider", "cluster-api") + OnGitHub(github));
+  Outcome plan = Run({"upgrade", "plan"});
+  EXPECT_THAT(plan.out, HasSubstr(kUpToDate)) << "prereleases aren't offered";
   EXPECT_THAT(plan.err, Not(HasSubstr("can't be told")));
 }
 
@@ -309,9 +341,7 @@ class ReleasesOnGitHub : public Upgrades {
     }
   }
   void Configure(const std::string& more) {
-    const fetch::GitHubOptions options = github_.options();
-    cluster_.folder.Put("clusterctl.yaml", "clusterctl-github-url: " + options.download_url +
-                                               "\nclusterctl-github-api-url: " + options.api_url + "\nproviders:\n" +
+    cluster_.folder.Put("clusterctl.yaml", MirrorOf(github_) + "providers:\n" +
                                                Source("cluster-api", "CoreProvider", "cluster-api") + more);
   }
   void LeadTo(const std::string& url, const std::string& ns) {
@@ -321,15 +351,7 @@ class ReleasesOnGitHub : public Upgrades {
       aws["spec"]["configSecret"] = {{"name", "tokens"}, {"namespace", ns}};
     });
   }
-  static fetch::GitHubRelease OfAws(const std::string& tag) {
-    return {.tag = tag,
-            .assets = {{"metadata.yaml", kSeries},
-                       {"infrastructure-components.yaml",
-                        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: n}\n"}}};
-  }
 
-  const std::string page_ = "https://github.com/o/r/releases";
-  const std::string file_ = page_ + "/latest/infrastructure-components.yaml";
   fetch::GitHubStandIn github_{{OfAws("v2.1.0"), OfAws("v2.0.0")}};
 };
 
@@ -338,8 +360,8 @@ TEST_F(ReleasesOnGitHub, APrivateOneIsAskedWithTheTokenOfTheProvidersSecret) {  
   for (bool own_url : {true, false}) {
     for (const std::string ns : {"other", "capa-system"}) {
       SCOPED_TRACE(ns + (own_url ? " by its object" : " by the configuration"));
-      if (!own_url) Configure("- {name: aws, type: InfrastructureProvider, url: '" + file_ + "'}\n");
-      LeadTo(own_url ? file_ : "", ns);
+      if (!own_url) Configure("- {name: aws, type: InfrastructureProvider, url: '" + kLatest + "'}\n");
+      LeadTo(own_url ? kLatest : "", ns);
       const size_t before = github_.seen().size();
       Outcome got = Run({"upgrade", "plan"});
       const bool own = ns == "capa-system";
@@ -356,7 +378,7 @@ TEST_F(ReleasesOnGitHub, APrivateOneIsAskedWithTheTokenOfTheProvidersSecret) {  
 }
 
 TEST_F(ReleasesOnGitHub, OneThatRefusesSaysWhichSecretWasNotRead) {  // L12
-  LeadTo(file_, "capa-system");
+  LeadTo(kLatest, "capa-system");
   cluster_.forbidden = "/secrets/";
   EXPECT_THAT(Run({"upgrade", "plan"}).err,
               HasSubstr("; you may not read Secret capa-system/tokens, which may have credentials for it"));
@@ -364,7 +386,7 @@ TEST_F(ReleasesOnGitHub, OneThatRefusesSaysWhichSecretWasNotRead) {  // L12
 
 // The proposal's way to name a repository, as the operator and `diff` take it.
 TEST_F(ReleasesOnGitHub, ARepositoryMayBeNamedByItsPageOfReleases) {  // I2, L12, L13
-  LeadTo(page_, "capa-system");
+  LeadTo(kPage, "capa-system");
   Outcome plan = Run({"upgrade", "plan"});
   EXPECT_THAT(plan.out, HasSubstr(kNewer)) << plan.err;
   cluster_.folder.Put("o/infrastructure-aws/v2.1.0/infrastructure-components.yaml",
@@ -378,7 +400,7 @@ TEST_F(ReleasesOnGitHub, ARepositoryMayBeNamedByItsPageOfReleases) {  // I2, L12
 
 // The operator reaches such a release by itself: `generate cluster` alone reads what lies there.
 TEST_F(ReleasesOnGitHub, ATemplateOfOnesOwnPutsNoReleaseIntoTheCluster) {  // L13
-  LeadTo(file_, "capa-system");
+  LeadTo(kLatest, "capa-system");
   cluster_.folder.Put("o/infrastructure-aws/v2.1.0/cluster-template.yaml", "a: b\n");
   cluster_.folder.Put("o/infrastructure-aws/v1.0.0/infrastructure-components.yaml", "a: b\n");
   Configure("overridesFolder: " + cluster_.folder / "o" + "\n");
