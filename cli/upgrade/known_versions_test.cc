@@ -28,9 +28,9 @@ const std::string kAlone = "Warning: the versions of ConfigMaps of namespace cap
 
 fetch::GitHubRelease OfAws(const std::string& tag) {
   return {.tag = tag,
-          .assets = {
-              {"metadata.yaml", kSeries},
-              {"infrastructure-components.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: n}\n"}}};
+          .assets = {{"metadata.yaml", kSeries},
+                     {"infrastructure-components.yaml",
+                      "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: n}\n"}}};
 }
 
 std::string MirrorOf(const fetch::GitHubStandIn& github) {
@@ -206,6 +206,20 @@ TEST_F(ReleasesInTheCluster, WhatIsKnownInPartIsNotTakenForUpToDate) {  // L12, 
   EXPECT_THAT(cluster_.writes(), IsEmpty());
 }
 
+// Its tags may be of what it was made of: what it says are releases counts, and what is in the cluster is one.
+TEST_F(ReleasesInTheCluster, AForkBesideThemSaysWhichOfItsTagsAreReleases) {  // L12, I3
+  fetch::GitHubStandIn github({OfAws("v2.1.0")});
+  github.ServeTags({"v9.0.0", "v9.0.1", "v9.0.2", "v9.0.3", "v9.0.4"});
+  Outcome got = Plan(OnGitHub(github));
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_THAT(got.out, HasSubstr(kNewer));
+  EXPECT_THAT(got.err, Not(HasSubstr("Warning")));
+  fetch::GitHubStandIn older({OfAws("v1.0.0")});
+  older.ServeTags({"v9.0.0", "v9.0.1", "v9.0.2", "v9.0.3", "v9.0.4"});
+  got = Plan(OnGitHub(older));
+  EXPECT_THAT(got.out, HasSubstr(kUpToDate)) << got.err;
+}
+
 // The folder has files of releases, and not which there are.
 TEST_F(ReleasesInTheCluster, GitHubIsAskedForWhatHasOverridesAlone) {  // L12
   Outcome closed = Plan("");
@@ -249,8 +263,9 @@ TEST_F(ReleasesInTheCluster, AnotherOverrideOfWhatIsThereIsNotMixedUpWithIt) {  
 // Nobody knows what they would go before.
 TEST_F(ReleasesInTheCluster, OverridesOfAProviderWithoutASourceAreRefused) {  // L13
   cluster_.Add(kMine);
-  cluster_.Change(UpgradeCluster::PathOf(kMine),
-                  [](Json& mine) { mine["spec"]["fetchConfig"]["selector"]["matchLabels"] = {{"of", "mine"}}; });
+  cluster_.Change(UpgradeCluster::PathOf(kMine), [](Json& mine) {
+    mine["spec"]["fetchConfig"]["selector"]["matchLabels"] = {{"of", "mine"}};
+  });
   Json map = cluster_.Get(kMap);
   map["metadata"] = {{"name", "v1.1.0"}, {"namespace", "mine-system"}, {"labels", {{"of", "mine"}}}};
   map["data"]["metadata"] = ReplaceAll(kSeries, "major: 2", "major: 1");
@@ -363,8 +378,9 @@ TEST_F(ReleasesOnGitHub, APrivateOneIsAskedWithTheTokenOfTheProvidersSecret) {  
       if (!own_url) Configure("- {name: aws, type: InfrastructureProvider, url: '" + kLatest + "'}\n");
       LeadTo(own_url ? kLatest : "", ns);
       const size_t before = github_.seen().size();
-      Outcome got = Run({"upgrade", "plan"});
       const bool own = ns == "capa-system";
+      // It goes before this machine's, with which that server would answer, too.
+      Outcome got = Run({"upgrade", "plan"}, own ? Variables{{"GITHUB_TOKEN", "of-this-machine"}} : Variables());
       EXPECT_EQ(got.out.find(kNewer) != std::string::npos, own) << got.out << got.err;
       const auto seen = github_.seen();
       for (size_t i = before; i < seen.size(); ++i)
