@@ -200,7 +200,8 @@ class StoredReleases : public fetch::Repository {
                                        std::string_view name) override {
     const std::string_view key = name == "metadata.yaml" ? api::kMetadataKey : api::kComponentsKey;
     // Those that lay beside what was read, also where both have been edited since.
-    if (!read_ || read_->version != version) KeepSignatures(version, TRY(MapOf(ctx, version)));
+    if (!read_ || !api::SameVersion(read_->version.ToString(), version.ToString()))
+      KeepSignatures(version, TRY(MapOf(ctx, version)));
     api::Signatures found = OfFile(read_->signatures, key);
     if (!found.empty()) return found;
     return Error{
