@@ -32,12 +32,6 @@ bool NamesFile(const std::string& url) {
   return kind.ok() && *kind != fetch::UrlKind::kFolder;
 }
 
-// As it is written in the URL of such a file; "latest" where that names none.
-Result<std::string> VersionIn(const std::string& url) {
-  if (TRY(fetch::KindOfUrl(url)) == fetch::UrlKind::kGitLab) return TRY(fetch::ParseGitLabUrl(url)).version;
-  return TRY(fetch::ParseGitHubUrl(url)).version;
-}
-
 // T14: the operator looks for them where the release lies.
 bool IsVerified(const api::Provider& provider) {
   return provider.spec.fetch_config && provider.spec.fetch_config->verify;
@@ -64,7 +58,7 @@ Result<api::Release> FromArtifact(const Context& ctx, const Config& config, api:
     fetch::UrlOptions reached = TRY(UrlOptionsOf(config));
     reached.github.signatures = signatures;
     repository = TRY_WITH(fetch::OpenUrl(url, label, reached), "--artifact-url");
-    const std::string named = TRY_WITH(VersionIn(url), "--artifact-url");
+    const std::string named = TRY_WITH(VersionInUrl(url, label), "--artifact-url");
     if (wanted && named != "latest" && !api::SameVersion(wanted->ToString(), named))
       return Invalid(fmt::format("--artifact-url: it names {}, and {} is asked for", named, version));
     if (!wanted) wanted = TRY(DefaultVersion(ctx, *repository, url, label));

@@ -15,16 +15,6 @@ namespace {
 
 constexpr char kMirror[] = "clusterctl-github-url", kMirrorOfApi[] = "clusterctl-github-api-url";
 
-// The version in a provider's URL; "latest" where it names none.
-Result<std::string> VersionInUrl(std::string_view url, std::string_view label) {
-  switch (TRY(fetch::KindOfUrl(url))) {
-    case fetch::UrlKind::kGitHub: return TRY(fetch::ParseGitHubUrl(url)).version;
-    case fetch::UrlKind::kGitLab: return TRY(fetch::ParseGitLabUrl(url)).version;
-    case fetch::UrlKind::kFolder: return TRY(fetch::ParseFolderUrl(url, label)).version;
-  }
-  return std::string("latest");
-}
-
 Status CheckContract(const ProviderRelease& found, std::string_view label, Notes& notes) {
   const api::Release& release = found.release;
   auto metadata = TRY(api::Metadata::Parse(release.metadata, label));
@@ -53,6 +43,15 @@ Status CheckContract(const ProviderRelease& found, std::string_view label, Notes
 }
 
 }  // namespace
+
+Result<std::string> VersionInUrl(std::string_view url, std::string_view label) {
+  switch (TRY(fetch::KindOfUrl(url))) {
+    case fetch::UrlKind::kGitHub: return TRY(fetch::ParseGitHubUrl(url)).version;
+    case fetch::UrlKind::kGitLab: return TRY(fetch::ParseGitLabUrl(url)).version;
+    case fetch::UrlKind::kFolder: return TRY(fetch::ParseFolderUrl(url, label)).version;
+  }
+  return std::string("latest");
+}
 
 Result<bool> HasMirror(const Config& config) {
   for (const char* key : {kMirror, kMirrorOfApi}) {

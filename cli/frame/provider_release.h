@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "api/release.h"
@@ -54,7 +55,9 @@ Result<fetch::UrlOptions> UrlOptionsOf(const Config& config);
 // object, to whose host its token for GitLab goes, and to no other (T10).
 void UseCredentials(const fetch::SourceCredentials& credentials, bool own_url, fetch::UrlOptions& options);
 
-// The version in a provider's URL; for "latest" the newest that fits.
+// The version in a provider's URL, as it stands there; "latest" where it names none.
+Result<std::string> VersionInUrl(std::string_view url, std::string_view label);
+// The same; for "latest" the newest that fits.
 Result<api::Version> DefaultVersion(const Context& ctx, fetch::Repository& repository, std::string_view url,
                                     std::string_view label);
 
