@@ -49,6 +49,21 @@ TEST_F(AirGap, PreloadNamesTheSourceThatAnObjectTakes_L25_T12) {
   EXPECT_EQ(cluster_.writes().size(), writes);
 }
 
+// Up to 1 MiB, of which the command has just sent all.
+TEST_F(AirGap, PreloadReadsNothingBackThatItHasMade_L25) {
+  fetch::OciStandIn registry(
+      {{"v2.0.0",
+        {.files = {{"metadata.yaml", kMetadata}, {"components.yaml", ComponentsOf("aws", "capa-system", "v2.0.0")}}}}});
+  const std::string plain = Object("{version: v2.0.0}"),
+                    by_registry = Object("{version: v2.0.0, fetchConfig: {oci: '" + registry.reference() + "'}}");
+  for (const std::string& object : {plain, by_registry}) {
+    cluster_.Remove(kAwsMap);
+    Outcome made = Run({"preload", "-f", cluster_.folder.Put("objects/aws.yaml", object)});
+    EXPECT_EQ(made.out, "configmap/infrastructure-aws-v2.0.0 in namespace capa-system created\n") << made.err;
+    EXPECT_THAT(cluster_.whole_reads(), Not(testing::Contains(kAwsMap)));
+  }
+}
+
 // I12, I14: what the operator doesn't take for this one is in nobody's way.
 TEST_F(AirGap, PreloadLeavesAloneWhatCountsForAnother_L25) {
   const std::string folder = "r/infrastructure-aws/v2.0.0+b/";

@@ -127,12 +127,15 @@ Result<std::string> WordFor(const Context& ctx, kube::Client& client, const Coll
   return std::string(lacks_maps || LacksSource(*there, one.provider) ? "configured" : kUnchanged);
 }
 
-// To the same files, which came from there, too.
+// To the same files, which came from there, too. Read whole only where it lacks one: it was hardly ever there before.
 Status NameSource(const Context& ctx, kube::Client& client, const CollectedRelease& one,
                   const std::vector<kube::Object>& maps, const kube::WriteOptions& write) {
+  const auto& fetch = one.provider.spec.fetch_config;
+  if (!fetch || fetch->oci.empty()) return Ok();
   const kube::Object& first = maps.back();
+  auto seen = TRY(client.Get(ctx, kube::Builtin("ConfigMap"), first.ns(), first.name(), {.metadata_only = true}));
+  if (!LacksSource(seen, one.provider)) return Ok();
   auto live = TRY(client.Get(ctx, kube::Builtin("ConfigMap"), first.ns(), first.name()));
-  if (!LacksSource(live, one.provider)) return Ok();
   TRY(CheckOther(ctx, client, live, maps));
   const std::string key(api::kLabelReleaseSource);
   const Json patch = {

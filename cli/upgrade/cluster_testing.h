@@ -100,6 +100,12 @@ class UpgradeCluster {
     return writes_;
   }
 
+  // Paths of objects that were read with all that they have, in their order.
+  std::vector<std::string> whole_reads() {
+    MutexLock lock(mu_);
+    return whole_reads_;
+  }
+
   Outcome Run(std::vector<std::string> arguments, Variables environment = {}) {
     arguments.insert(arguments.end(), {"--kubeconfig", kubeconfig_});
     environment.try_emplace("HOME", folder.path());
@@ -140,7 +146,11 @@ class UpgradeCluster {
 
   http::Response Read(const http::ServerRequest& request, const std::string& path) {
     MutexLock lock(mu_);
-    if (auto found = objects_.find(path); found != objects_.end()) return Say(200, found->second);
+    if (auto found = objects_.find(path); found != objects_.end()) {
+      if (request.headers.Get("Accept").find("PartialObjectMetadata") == std::string::npos)
+        whole_reads_.push_back(path);
+      return Say(200, found->second);
+    }
     if (request.query.find("watch=") != std::string::npos) {
       if (request.query.find("sendInitialEvents") != std::string::npos) return Fail(422, "Invalid");
       return {.status = 200, .headers = {}, .body = ""};
@@ -217,7 +227,7 @@ class UpgradeCluster {
 
   Mutex mu_;
   std::map<std::string, Json> objects_ CAPI_GUARDED_BY(mu_);
-  std::vector<std::string> writes_ CAPI_GUARDED_BY(mu_);
+  std::vector<std::string> writes_ CAPI_GUARDED_BY(mu_), whole_reads_ CAPI_GUARDED_BY(mu_);
   int version_ CAPI_GUARDED_BY(mu_) = 0;
   std::unique_ptr<http::Server> server_;
   std::string kubeconfig_;
