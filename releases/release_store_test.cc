@@ -9,123 +9,16 @@
 
 #include "base/encoding.h"
 #include "base/files.h"
-#include "base/http/server/server.h"
+#include "releases/map_server_testing.h"
 
 namespace capi::releases {
 namespace {
 
 using ::testing::HasSubstr;
-
-// Keeps ConfigMaps as an API server does. After `writes` writes it takes no more, as if the operator had ended there.
-class MapServer {
- public:
-  explicit MapServer(std::string path = "/api/v1/namespaces/aws-system/configmaps") : path_(std::move(path)) {
-    auto server = http::Server::Start({}, [this](const http::ServerRequest& request) { return Answer(request); });
-    EXPECT_TRUE(server.ok()) << server.error().message;
-    server_ = std::move(*server);
-    client = *kube::Client::Connect({.server = "http://" + server_->address()}, {});
-  }
-
-  void Take(int writes) {
-    MutexLock lock(mu_);
-    left_ = writes;
-  }
-  std::map<std::string, Json> maps() {
-    MutexLock lock(mu_);
-    return maps_;
-  }
-  void Change(const std::string& name, const std::function<void(Json&)>& edit) {
-    MutexLock lock(mu_);
-    Edit(name, edit);
-  }
-  // Somebody comes between what the next replacement has seen and its write.
-  void ChangeBeforePut(const std::string& name, std::function<void(Json&)> edit) {
-    MutexLock lock(mu_);
-    before_put_ = [this, name, edit = std::move(edit)] {
-      mu_.AssertHeld();
-      Edit(name, edit);
-    };
-  }
-
-  std::unique_ptr<kube::Client> client;
-
- private:
-  static http::Response Say(int status, const Json& body) {
-    return {.status = status, .headers = {}, .body = ToJsonText(body)};
-  }
-  void Edit(const std::string& name, const std::function<void(Json&)>& edit) CAPI_REQUIRES(mu_) {
-    edit(maps_.at(name));
-    maps_.at(name)["metadata"]["resourceVersion"] = std::to_string(++version_);
-  }
-  // What a write says of it isn't so any more.
-  static bool IsAnother(const Json& written, const Json& live) {
-    for (const char* field : {"uid", "resourceVersion"}) {
-      const std::string expected = GetString(written, {"metadata", field});
-      if (!expected.empty() && expected != GetString(live, {"metadata", field})) return true;
-    }
-    return false;
-  }
-  http::Response Answer(const http::ServerRequest& request) {
-    MutexLock lock(mu_);
-    if (request.method == "GET" && request.path == path_) return List();
-    std::string name = request.path.substr(path_.size());
-    if (!name.empty()) name = name.substr(1);
-    if (request.method == "GET") return maps_.contains(name) ? Say(200, maps_[name]) : Say(404, Json::object());
-    if (left_-- <= 0) return Say(403, {{"kind", "Status"}, {"reason", "Forbidden"}, {"message", "no more"}});
-    if (request.method == "DELETE") return maps_.erase(name) > 0 ? Say(200, Json::object()) : Say(404, Json::object());
-    Json map = *ParseJson(request.body);
-    const std::string written = GetString(map, {"metadata", "name"});
-    bool exists = maps_.contains(written);
-    if (request.method == "POST" && exists) {
-      return Say(409, {{"kind", "Status"}, {"reason", "AlreadyExists"}, {"message", "it is there"}});
-    }
-    if (auto first = std::exchange(before_put_, nullptr); request.method == "PUT" && first) first();
-    if (exists && IsAnother(map, maps_[written])) {
-      return Say(409, {{"kind", "Status"}, {"reason", "Conflict"}, {"message", "it has changed"}});
-    }
-    map["metadata"]["uid"] = "uid-" + written;
-    map["metadata"]["resourceVersion"] = std::to_string(++version_);
-    maps_[written] = map;
-    return Say(exists ? 200 : 201, map);
-  }
-  http::Response List() CAPI_REQUIRES(mu_) {
-    Json items = Json::array();
-    for (const auto& [name, map] : maps_) {
-      if (Find(map, {"metadata", "labels", api::kLabelPartOf}) != nullptr) items.push_back(map);
-    }
-    return Say(200, {{"kind", "ConfigMapList"}, {"metadata", Json::object()}, {"items", items}});
-  }
-
-  const std::string path_;
-  Mutex mu_;
-  std::map<std::string, Json> maps_ CAPI_GUARDED_BY(mu_);
-  std::function<void()> before_put_ CAPI_GUARDED_BY(mu_);
-  int left_ CAPI_GUARDED_BY(mu_) = 1'000;
-  int version_ CAPI_GUARDED_BY(mu_) = 0;
-  std::unique_ptr<http::Server> server_;
-};
-
-api::Provider Owner() {
-  api::Provider owner;
-  owner.id = {api::ProviderType::kInfrastructure, "aws-system", "aws"};
-  owner.uid = "uid-aws";
-  return owner;
-}
-
-// A release whose gzip has two parts. Text that hardly compresses, different for each seed.
-api::Release Large(unsigned seed) {
-  api::Release release;
-  release.version = *api::Version::Parse("v1.12.0");
-  release.metadata = "kind: Metadata\n";
-  for (unsigned x = seed * 2654435761u + 1; release.components.size() < 1'100'000;) {
-    x ^= x << 13, x ^= x >> 17, x ^= x << 5;
-    release.components += static_cast<char>('!' + x % 90);
-  }
-  return release;
-}
-
-// For each step anew: one for all of the process would count whatever ran before (a slow machine, sanitizers).
-Context Soon() { return Context{}.WithTimeout(Seconds(60)); }
+using testing::Large;
+using testing::MapServer;
+using testing::Owner;
+using testing::Soon;
 
 Result<api::Release> Read(MapServer& server) {
   api::StoredRelease stored{"aws-system", "infrastructure-aws-v1.12.0", "v1.12.0",
@@ -197,7 +90,7 @@ TEST(ReleaseStore, WhatComesBeforeTheFirstWriteIsNotTakenForIt_I14) {
   auto stored = StoreRelease(Soon(), *server.client, owner, ours);
   ASSERT_FALSE(stored.ok());
   EXPECT_EQ(stored.code(), Code::kConflict);
-  EXPECT_THAT(stored.error().message, testing::HasSubstr("infrastructure-aws-v1.12.0 has come meanwhile"));
+  EXPECT_THAT(stored.error().message, HasSubstr("infrastructure-aws-v1.12.0 has come meanwhile"));
   EXPECT_EQ(Read(server)->components, theirs.components);
   EXPECT_TRUE(StoreRelease(Soon(), *server.client, owner, theirs).ok()) << "an equal one is the release";
 }
@@ -214,7 +107,7 @@ TEST(ReleaseStore, WhatIsFoundByNobodyIsRefused_I14) {
     auto stored = store(Soon(), *server.client, owner, Large(2));
     ASSERT_FALSE(stored.ok());
     EXPECT_EQ(stored.code(), Code::kFailedPrecondition);
-    EXPECT_THAT(stored.error().message, testing::HasSubstr("delete it, or label it with provider.cluster.x-k8s.io/"));
+    EXPECT_THAT(stored.error().message, HasSubstr("delete it, or label it with provider.cluster.x-k8s.io/"));
     EXPECT_EQ(server.maps().at(name), before);
   }
 }
@@ -269,22 +162,6 @@ TEST(ReleaseStore, OneThatLacksSignaturesIsAnother_T14) {
 }
 
 // A version was chosen, and its signatures looked at, by another one than was installed then.
-TEST(ReleaseStore, OfSeveralOfAVersionTheOneThatCountsIsRead_I14) {
-  const api::Provider owner = Owner();
-  MapServer server;
-  api::Release ours = Large(1);
-  auto own = StoreRelease(Soon(), *server.client, owner, ours);
-  ASSERT_TRUE(own.ok()) << own.error().message;
-  ours.metadata = "kind: Another\n";
-  kube::Object first = api::PackRelease(owner.id, ours, api::LabelsToBeFoundBy(owner, "v1.12.0")).front();
-  first.json()["metadata"]["name"] = "a";
-  ASSERT_TRUE(server.client->Create(Soon(), kube::Builtin("ConfigMap"), first, {}).ok());
-  const std::vector<api::StoredRelease> found = {api::ReadStoredRelease(first), *own};
-  auto read = StoredRepository(*server.client, owner, found, "these")->File(Soon(), ours.version, "metadata.yaml");
-  ASSERT_TRUE(read.ok()) << read.error().message;
-  EXPECT_EQ(*read, "kind: Metadata\n");
-}
-
 // Or it would be fetched again at each look.
 TEST(ReleaseStore, AnEqualReleaseOfAnotherSourceIsOfThatOne_T12) {
   const api::Provider owner = Owner();
@@ -325,27 +202,6 @@ TEST(ReleaseStore, SignaturesAreKeptWithTheRelease_T14) {
 
 // T14: a file and its signatures are of one state of the ConfigMap, which is read once; the next look is at what there
 // is.
-TEST(ReleaseStore, SignaturesAreThoseThatLayBesideTheFile_T14) {
-  const api::Provider owner = Owner();
-  MapServer server;
-  api::Release release = Large(1);
-  release.signatures = {{"metadata.sig", "a"}, {"components.sig", "a"}};
-  const std::vector<api::StoredRelease> found = {StoreRelease(Soon(), *server.client, owner, release).value()};
-  auto repository = StoredRepository(*server.client, owner, found, "these");
-  const auto signature = [&] {
-    return repository->SignaturesOf(Soon(), release.version, "metadata.yaml").value().at("metadata.sig");
-  };
-  EXPECT_EQ(signature(), "a");
-  EXPECT_EQ(repository->File(Soon(), release.version, "metadata.yaml").value(), "kind: Metadata\n");
-  server.Change(found.front().name, [](Json& map) {
-    map["data"]["metadata"] = "kind: Another\n";
-    map["data"]["metadata.sig"] = "b";
-  });
-  EXPECT_EQ(signature(), "a");
-  EXPECT_EQ(repository->File(Soon(), release.version, "metadata.yaml").value(), "kind: Another\n");
-  EXPECT_EQ(signature(), "b");
-}
-
 // What a fetch before wrote in part isn't taken for a part of what came now.
 TEST(ReleaseStore, PartsOfAnotherContentAreNotMixed) {
   const api::Provider owner = Owner();
