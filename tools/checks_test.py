@@ -328,6 +328,13 @@ class Summary(unittest.TestCase):
         code, lines = self.summary(ctest("y_test"), SCRIPT_TEST, report=None)
         self.assertEqual((code, lines[-1]), (1, "25 passed, 1 failed, 1 skipped"))
 
+    def test_a_program_that_is_one_test_has_no_report(self):
+        """That of the probes beside many clients was counted as a failure."""
+        code, lines = self.summary(X_TEST, SCRIPT_TEST, ctest("http_benchmark"))
+        self.assertEqual((code, lines[-1]), (0, "27 passed, 0 failed, 2 skipped"))
+        code, lines = self.summary(X_TEST, SCRIPT_TEST, ctest("y_test.full"))
+        self.assertEqual((code, lines[-1]), (1, "26 passed, 1 failed, 2 skipped"))
+
     def test_a_program_that_did_not_run_is_skipped(self):
         code, lines = self.summary(X_TEST, SCRIPT_TEST, ctest("y_test", "notrun"))
         self.assertEqual((code, lines[-1]), (1, "26 passed, 0 failed, 3 skipped"))
