@@ -256,8 +256,10 @@ TEST(RunProgram, SignalsThatTheCallerBlocksEndIt) {
   sigaddset(&signals, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &signals, &before);
   for (int number : {SIGINT, SIGTERM}) {
+    const auto former = ::signal(number, SIG_DFL);  // a shell has what it runs behind itself ignore SIGINT
     auto ended =
         RunProgram(Context{}, {.command = "sh", .args = {"-c", fmt::format("kill -{} $$; echo alive", number)}});
+    ::signal(number, former);
     ASSERT_TRUE(ended.ok()) << ended.error().message;
     EXPECT_EQ(ended->exit_code, 128 + number);
     EXPECT_EQ(ended->out, "");
