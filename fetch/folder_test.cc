@@ -7,6 +7,7 @@
 #include <map>
 
 #include "api/testing/release_folder.h"
+#include "api/versions_testing.h"
 #include "base/files.h"
 #include "base/strings.h"
 #include "base/testing/vectors.h"
@@ -39,12 +40,6 @@ class Folder {
  private:
   std::string path_;
 };
-
-std::vector<std::string> Texts(const std::vector<api::Version>& versions) {
-  std::vector<std::string> out;
-  for (const api::Version& version : versions) out.push_back(version.ToString());
-  return out;
-}
 
 constexpr std::string_view kMetadata = "releaseSeries:\n- {major: 1, minor: 0, contract: v1beta2}\n";
 

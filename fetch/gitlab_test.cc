@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "api/versions_testing.h"
 #include "base/encoding.h"
 #include "base/testing/value_or_abort.h"
 #include "fetch/gitlab_testing.h"
@@ -24,12 +25,6 @@ constexpr std::string_view kGitLabToken = "glpat-s3cret";
 
 std::unique_ptr<Repository> OpenAt(const GitLabStandIn& gitlab, const GitLabOptions& options) {
   return ValueOrAbort(OpenGitLab(gitlab.url(), options), "repository");
-}
-
-std::vector<std::string> Texts(const std::vector<api::Version>& versions) {
-  std::vector<std::string> out;
-  for (const api::Version& version : versions) out.push_back(version.ToString());
-  return out;
 }
 
 size_t Lists(const GitLabStandIn& gitlab) {

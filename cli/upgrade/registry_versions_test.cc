@@ -34,6 +34,11 @@ class ReleasesInARegistry : public Upgrades {
     cluster_.folder.Put("clusterctl.yaml",
                         "providers:\n" + Source("cluster-api", "CoreProvider", "cluster-api") + more);
   }
+  void Override(const std::string& file) {
+    cluster_.folder.Put("o/infrastructure-aws/" + file, "a: b\n");
+    Configure("overridesFolder: " + cluster_.folder / "o" + "\n");
+  }
+  Outcome Apply() { return Run({"upgrade", "apply", "-i", "aws:v2.1.0"}); }
   static std::map<std::string, fetch::OciArtifact> Artifacts() {
     const fetch::OciArtifact one = {
         .files = {{"metadata.yaml", kSeries},
@@ -65,7 +70,7 @@ TEST_F(ReleasesInARegistry, APrivateOneThatRefusesSaysWhichSecretWasNotRead) {  
   cluster_.forbidden = "/secrets/";
   Outcome plan = Run({"upgrade", "plan"});
   EXPECT_THAT(plan.err, AllOf(HasSubstr("asks for a user and a password"), HasSubstr(unread)));
-  Outcome apply = Run({"upgrade", "apply", "-i", "aws:v2.1.0"});
+  Outcome apply = Apply();
   EXPECT_EQ(apply.code, 1);
   EXPECT_THAT(apply.err, AllOf(HasSubstr("asks for a user and a password"), HasSubstr(unread)));
   cluster_.forbidden = "/nothing/";
@@ -94,13 +99,12 @@ TEST_F(ReleasesInARegistry, ASignedOneIsTakenByWhoMayNotReadTheSecret) {  // L13
                                   {"verify", {{"provider", "cosign"}, {"secretRef", {{"name", "keys"}}}}}};
   });
   cluster_.forbidden = "/secrets/";
-  const std::vector<std::string> apply = {"upgrade", "apply", "-i", "aws:v2.1.0"};
-  Outcome got = Run(apply);
+  Outcome got = Apply();
   EXPECT_EQ(got.code, 1);
   EXPECT_THAT(got.err,
               AllOf(HasSubstr("the artifact isn't signed"), HasSubstr("; you may not read Secret capa-system/tokens")));
   is_signed = true;
-  got = Run(apply);
+  got = Apply();
   EXPECT_EQ(got.code, 0) << got.err;
   EXPECT_EQ(VersionOf(kAws), "v2.1.0");
 }
@@ -133,17 +137,15 @@ TEST_F(ReleasesInARegistry, APrivateOneIsAskedWithTheCredentialsOfTheProvidersSe
 TEST_F(ReleasesInARegistry, OverridesThatWouldNotCountAreRefused) {  // L13
   fetch::OciStandIn registry(Artifacts());
   LeadTo(registry, "capa-system");
-  cluster_.folder.Put("o/infrastructure-aws/v2.1.0/infrastructure-components.yaml", "a: b\n");
-  Configure("overridesFolder: " + cluster_.folder / "o" + "\n");
-  const std::vector<std::string> apply = {"upgrade", "apply", "-i", "aws:v2.1.0"};
-  Outcome got = Run(apply);
+  Override("v2.1.0/infrastructure-components.yaml");
+  Outcome got = Apply();
   EXPECT_EQ(got.code, 1);
   EXPECT_THAT(got.err,
               HasSubstr("Error: InfrastructureProvider capa-system/aws: files in the folder of overrides don't "
                         "count with spec.fetchConfig.oci: move those of v2.1.0 away"));
   EXPECT_THAT(cluster_.writes(), IsEmpty());
   Configure("");
-  got = Run(apply);
+  got = Apply();
   EXPECT_EQ(got.code, 0) << got.err;
   EXPECT_EQ(VersionOf(kAws), "v2.1.0");
 }
@@ -154,9 +156,8 @@ TEST_F(ReleasesInARegistry, OverridesOfWhatRunsSayNothing) {  // L13
   for (auto& [tag, artifact] : artifacts) artifact.files[1].second += "data: {v: '${FROM_OPERATOR}'}\n";
   fetch::OciStandIn registry(artifacts);
   LeadTo(registry, "capa-system");
-  cluster_.folder.Put("o/infrastructure-aws/v2.0.0/infrastructure-components.yaml", "a: b\n");
-  Configure("overridesFolder: " + cluster_.folder / "o" + "\n");
-  Outcome got = Run({"upgrade", "apply", "-i", "aws:v2.1.0"});
+  Override("v2.0.0/infrastructure-components.yaml");
+  Outcome got = Apply();
   EXPECT_EQ(got.code, 0) << got.err;
   EXPECT_EQ(VersionOf(kAws), "v2.1.0");
 }
@@ -165,9 +166,8 @@ TEST_F(ReleasesInARegistry, OverridesOfWhatRunsSayNothing) {  // L13
 TEST_F(ReleasesInARegistry, ATemplateOfOnesOwnOverridesNothingOfTheRelease) {  // L13
   fetch::OciStandIn registry(Artifacts());
   LeadTo(registry, "capa-system");
-  cluster_.folder.Put("o/infrastructure-aws/v2.1.0/cluster-template.yaml", "a: b\n");
-  Configure("overridesFolder: " + cluster_.folder / "o" + "\n");
-  Outcome got = Run({"upgrade", "apply", "-i", "aws:v2.1.0"});
+  Override("v2.1.0/cluster-template.yaml");
+  Outcome got = Apply();
   EXPECT_EQ(got.code, 0) << got.err;
   EXPECT_EQ(VersionOf(kAws), "v2.1.0");
 }

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "api/moves/version_moves.h"
+#include "api/versions_testing.h"
 #include "base/strings.h"
 #include "base/testing/vectors.h"
 #include "cli/testing.h"
@@ -96,12 +97,6 @@ void ExpectOutcome(const Json& c, bool ok, const std::string& message) {
   std::string want = words == kOtherWords.end() ? GetString(c, {"error"}) : words->second;
   if (size_t tail = want.find(": unable to get file"); tail != want.npos) want.resize(tail);
   EXPECT_THAT(message, HasSubstr(want));
-}
-
-std::vector<std::string> Texts(const std::vector<api::Version>& versions) {
-  std::vector<std::string> out;
-  for (const api::Version& version : versions) out.push_back(version.ToString());
-  return out;
 }
 
 std::string Text(const std::optional<api::Version>& version) { return version ? version->ToString() : ""; }

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "api/testing/release_folder.h"
+#include "api/versions_testing.h"
 #include "base/files.h"
 #include "base/http/server/server.h"
 #include "base/http/testing.h"
@@ -23,12 +24,6 @@ using testing::Field;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
-
-std::vector<std::string> Texts(const std::vector<api::Version>& versions) {
-  std::vector<std::string> out;
-  for (const api::Version& version : versions) out.push_back(version.ToString());
-  return out;
-}
 
 TEST(GitHub, ListsAllPagesAndOnlyVersions) {
   GitHubRelease draft = Release("v9.0.0");

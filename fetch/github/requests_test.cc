@@ -6,6 +6,7 @@
 #include <atomic>
 #include <optional>
 
+#include "api/versions_testing.h"
 #include "base/encoding.h"
 #include "base/strings.h"
 #include "fetch/github/known_answers.h"
@@ -17,13 +18,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-std::vector<std::string> Texts(const Result<std::vector<api::Version>>& versions) {
-  if (!versions.ok()) return {versions.error().message};
-  std::vector<std::string> out;
-  for (const api::Version& version : *versions) out.push_back(version.ToString());
-  return out;
-}
 
 // "api /path", for each request to the API and to the web site.
 std::vector<std::string> Asked(const GitHubStandIn& github) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "api/versions_testing.h"
 #include "base/encoding.h"
 #include "fetch/oci/oci_testing.h"
 
@@ -21,13 +22,6 @@ using testing::IsEmpty;
 using testing::Not;
 
 api::Version V(std::string_view text) { return *api::Version::Parse(text); }
-
-std::vector<std::string> Texts(const Result<std::vector<api::Version>>& versions) {
-  if (!versions.ok()) return {versions.error().message};
-  std::vector<std::string> out;
-  for (const api::Version& version : *versions) out.push_back(version.ToString());
-  return out;
-}
 
 std::vector<std::string> Targets(const OciStandIn& registry, std::string_view host) {
   std::vector<std::string> out;
