@@ -7,12 +7,12 @@
 #include <map>
 
 #include "api/testing/release_folder.h"
-#include "api/versions_testing.h"
 #include "base/files.h"
 #include "base/strings.h"
 #include "base/testing/vectors.h"
 #include "fetch/repository.h"
 #include "fetch/url.h"
+#include "fetch/versions_testing.h"
 
 namespace capi::fetch {
 namespace {

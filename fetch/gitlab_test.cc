@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <atomic>
 
-#include "api/versions_testing.h"
 #include "base/encoding.h"
 #include "base/testing/value_or_abort.h"
 #include "fetch/gitlab_testing.h"
 #include "fetch/repository.h"
+#include "fetch/versions_testing.h"
 
 namespace capi::fetch {
 namespace {

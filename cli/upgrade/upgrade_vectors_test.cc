@@ -5,13 +5,13 @@
 #include <map>
 
 #include "api/moves/version_moves.h"
-#include "api/versions_testing.h"
 #include "base/strings.h"
 #include "base/testing/vectors.h"
 #include "cli/testing.h"
 #include "cli/upgrade/known_versions.h"
 #include "cli/upgrade/upgrade_plan.h"
 #include "cli/upgrade/upgrade_reference.h"
+#include "fetch/versions_testing.h"
 
 namespace capi::cli {
 namespace {
@@ -114,7 +114,7 @@ void ExpectInfo(const Json& c) {
   const Json& want = c.at("want");
   EXPECT_EQ(info->contract, GetString(want, {"contract"}));
   EXPECT_EQ(Json(ContractsForUpgrade(*info)), want.at("contracts"));
-  EXPECT_EQ(Json(Texts(info->next)), want.at("next"));
+  EXPECT_EQ(Json(fetch::Texts(info->next)), want.at("next"));
   for (const auto& [contract, latest] : want.at("latest").items())
     EXPECT_EQ(Text(LatestNext(*info, CompatibleWith(contract))), latest.get<std::string>()) << contract;
 }

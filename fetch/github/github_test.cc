@@ -5,7 +5,6 @@
 #include <cstdlib>
 
 #include "api/testing/release_folder.h"
-#include "api/versions_testing.h"
 #include "base/files.h"
 #include "base/http/server/server.h"
 #include "base/http/testing.h"
@@ -13,6 +12,7 @@
 #include "base/mutex.h"
 #include "fetch/github_testing.h"
 #include "fetch/repository.h"
+#include "fetch/versions_testing.h"
 
 namespace capi::fetch {
 namespace {

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <tuple>
 
-#include "api/versions_testing.h"
 #include "base/encoding.h"
 #include "fetch/oci/oci_testing.h"
+#include "fetch/versions_testing.h"
 
 namespace capi::fetch {
 namespace {
