@@ -6,6 +6,7 @@
 #include <atomic>
 #include <memory>
 
+#include "api/release.h"
 #include "base/encoding.h"
 #include "base/http/fetch_from.h"
 #include "base/http/url.h"
@@ -43,10 +44,20 @@ Result<http::Response> Get(const Context& ctx, const HttpOptions& options, const
   Error error = error_of(*response, ctx.clock->Now());
   if (IsOwnAnswer(download.url, by, response->status)) return error;
   const http::Url own = TRY(http::Url::Parse(download.url));
-  // Of a store behind it: neither what it lacks nor what it refuses is the server's word.
-  return Error{Code::kUnavailable,
-               fmt::format("where {} sends to answered HTTP {}", own.HostHeader(), response->status),
-               error.retry_after};
+  return OfStore(own.HostHeader(), *response, download.optional);
+}
+
+bool IsSignatureFile(std::string_view name) {
+  return std::any_of(std::begin(api::kSignatureSuffixes), std::end(api::kSignatureSuffixes),
+                     [&](std::string_view suffix) { return name.ends_with(suffix); });
+}
+
+Error OfStore(std::string_view server, const http::Response& response, bool optional) {
+  const int status = response.status;
+  std::string message = fmt::format("where {} sends to answered HTTP {}", server, status);
+  const bool refuses = status / 100 == 4 && status != 408 && status != 429;
+  if (!optional || !refuses) return Error{Code::kUnavailable, std::move(message), RetryAfter(response)};
+  return Error{status == 404 || status == 410 ? Code::kNotFound : Code::kFailedPrecondition, std::move(message), {}};
 }
 
 std::function<bool(const http::Url&)> InwardFrom(std::string_view url, std::function<bool(const http::Url&)> listed) {

@@ -28,7 +28,16 @@ struct Download {
   std::string token;  // "" for none; goes to no other host, wherever a redirect leads
   size_t max_body = 0;
   std::string etag = {};  // of the answer that is there already: then 304 is an answer, too
+  bool optional = false;  // see OfStore
 };
+
+// Whether a file of a release with that name is one of those that it may be verified by: one is enough (T14).
+bool IsSignatureFile(std::string_view name);
+
+// What a server behind a redirect of `server` answered. Neither what it lacks nor what it refuses is that one's word:
+// it is kUnavailable. But of what may be missing, and others do in its place (`optional`), 404 and 410 are kNotFound,
+// and other refusals kFailedPrecondition: they'd be the same with the next try.
+Error OfStore(std::string_view server, const http::Response& response, bool optional);
 
 // An answer of another status than 2xx is the error that `error_of` makes of it, and kUnavailable where it is that of
 // another server, to which a redirect led. `too_large`: whether the body is why

@@ -94,8 +94,11 @@ class GitLabRepository : public Repository {
         fmt::format("/generic/{}/{}/{}", PercentEscape(url_.package), PercentEscape(version), PercentEscape(name)));
   }
 
-  Result<http::Response> Ask(const Context& ctx, std::string url, std::string_view accept, size_t max_body) const {
-    http::Response response = TRY(Get(ctx, options_, {std::move(url), accept, token_, max_body}, GitLabError));
+  Result<http::Response> Ask(const Context& ctx, std::string url, std::string_view accept, size_t max_body,
+                             bool optional = false) const {
+    fetch::Download download{std::move(url), accept, token_, max_body};
+    download.optional = optional;
+    http::Response response = TRY(Get(ctx, options_, download, GitLabError));
     TRY(CheckIsNoPage(response.body));
     return response;
   }
@@ -139,7 +142,7 @@ class GitLabRepository : public Repository {
   }
 
   Result<std::string> Download(const Context& ctx, const std::string& version, const std::string& name) {
-    http::Response response = TRY(Ask(ctx, UrlOf(version, name), kFileType, options_.max_file));
+    http::Response response = TRY(Ask(ctx, UrlOf(version, name), kFileType, options_.max_file, IsSignatureFile(name)));
     TRY(CheckDigest(DigestOf(ctx, version, name), response.body, kService));
     return std::move(response.body);
   }

@@ -202,10 +202,12 @@ class GitHubRepository : public Repository {
     TellOtherWay(ctx, versions.error());
     SetListsTags(false);
     auto released = ListReleases(ctx);
-    // A mirror that is away is what is to be looked after, and not that nobody else answers either.
     if (released.ok() || !IsAway(versions.code())) return released;
-    Error away = versions.error();
-    away.message += fmt::format("; {}", released.error().message);
+    TRY(ctx.Check());
+    // A mirror that is away is what is to be looked after, and not that nobody else answers either.
+    Error away = versions.error().With(options_.download_url);
+    away.message += fmt::format("; {}: {}", options_.api_url, released.error().message);
+    if (released.error().retry_after) away.retry_after = released.error().retry_after;
     return away;
   }
 
@@ -319,7 +321,7 @@ class GitHubRepository : public Repository {
                                const std::string& asset) {
     std::string url = fmt::format("{}/{}/{}/releases/download/{}/{}", options_.download_url, url_.owner,
                                   url_.repository, PercentEscape(spelled), PercentEscape(asset));
-    http::Response response = TRY(GetFile(ctx, std::move(url), ""));
+    http::Response response = TRY(GetFile(ctx, {std::move(url), "", asset}));
     TRY(CheckIsNoPage(response.body));
     Status status = CheckNamed(tag, asset, DigestOf(ctx, tag, spelled, asset), response.body);
     if ((!status.ok() || !Names(tag, asset)) && TakeNewer(ctx, tag, {spelled})) {
@@ -374,7 +376,8 @@ class GitHubRepository : public Repository {
 
   Result<std::string> DownloadAsset(const Context& ctx, const std::string& tag, const std::string& name) {
     Asset asset = TRY(FindAsset(ctx, tag, name));
-    http::Response response = TRY(GetFile(ctx, Api(fmt::format("/releases/assets/{}", asset.id)), options_.token));
+    http::Response response =
+        TRY(GetFile(ctx, {Api(fmt::format("/releases/assets/{}", asset.id)), options_.token, name}));
     TRY(CheckIsNoPage(response.body));
     TRY(CheckSize(asset, response.body));
     TRY(CheckDigest(asset.digest, response.body, kService));
@@ -443,12 +446,18 @@ class GitHubRepository : public Repository {
     return response;
   }
 
-  // With a token of the API.
-  Result<http::Response> GetFile(const Context& ctx, std::string url, const std::string& token) const {
-    if (!token.empty()) TRY(options_.answers->CheckLimit(asker_, ctx.clock->Monotonic()));
-    Result<http::Response> response =
-        Get(ctx, options_, {std::move(url), kFileType, token, options_.max_file}, GitHubError);
-    return token.empty() ? response : CountLimit(ctx, std::move(response));
+  struct Asked {
+    std::string url;
+    const std::string& token;  // of the API; "" for a file by its name
+    const std::string& name;
+  };
+  Result<http::Response> GetFile(const Context& ctx, const Asked& file) const {
+    const bool of_api = !file.token.empty();
+    if (of_api) TRY(options_.answers->CheckLimit(asker_, ctx.clock->Monotonic()));
+    fetch::Download download{file.url, kFileType, file.token, options_.max_file};
+    download.optional = IsSignatureFile(file.name);
+    Result<http::Response> response = fetch::Get(ctx, options_, download, GitHubError);
+    return of_api ? CountLimit(ctx, std::move(response)) : response;
   }
 
   const GitHubUrl url_;

@@ -87,9 +87,16 @@ TEST(GitHubOverABadNetwork, NeverTakesHalfAFile_F3) {
   }
 }
 
-// As of GitLab. What a repository that was renamed leads to is GitHub's own word.
-TEST(GitHubOverABadNetwork, AStoreThatFailsIsNotGitHub_T10) {
-  for (int status : {401, 403, 404, 500}) {
+// As of GitLab. What a repository that was renamed leads to is GitHub's own word. Of a signature, of which others may
+// be there (T14), it is no outage that ends by itself.
+TEST(GitHubOverABadNetwork, AStoreThatFailsIsNotGitHub_T10_T14) {
+  const std::pair<int, Code> cases[] = {{401, Code::kFailedPrecondition},
+                                        {403, Code::kFailedPrecondition},
+                                        {404, Code::kNotFound},
+                                        {429, Code::kUnavailable},
+                                        {500, Code::kUnavailable}};
+  for (const auto& [status_of_store, of_signature] : cases) {
+    const int status = status_of_store;
     SCOPED_TRACE(status);
     auto store = http::Server::Start({}, [&](const http::ServerRequest&) { return TextResponse(status, "{}"); });
     ASSERT_TRUE(store.ok());
@@ -102,8 +109,10 @@ TEST(GitHubOverABadNetwork, AStoreThatFailsIsNotGitHub_T10) {
     ASSERT_TRUE(github.ok());
     GitHubOptions options;
     options.api_url = options.download_url = "http://" + (*github)->address();
+    options.signatures = true;
     auto repository = Open(options);
     to = "http://" + (*store)->address() + "/x";
+    EXPECT_EQ(repository->File({}, V("v1.11.0"), "core-components.yaml.sig").code(), of_signature);
     auto file = repository->File({}, V("v1.11.0"), "core-components.yaml");
     EXPECT_EQ(file.code(), Code::kUnavailable);
     EXPECT_THAT(file.error().message, HasSubstr("sends to answered HTTP " + std::to_string(status)));

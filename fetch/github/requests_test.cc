@@ -6,11 +6,11 @@
 #include <atomic>
 #include <optional>
 
-#include "api/versions_testing.h"
 #include "base/encoding.h"
 #include "base/strings.h"
 #include "fetch/github/known_answers.h"
 #include "fetch/github_testing.h"
+#include "fetch/versions_testing.h"
 
 namespace capi::fetch {
 namespace {
@@ -148,6 +148,25 @@ TEST(GitHubRequests, TheApiListsWhereThereAreNoTags_I17) {
     options.download_url = "http://" + (*web)->address();
     EXPECT_THAT(Texts(Open(options)->Versions({})), ElementsAre("v1.11.0"));
     EXPECT_EQ(CountApi(github), 1u);
+  }
+}
+
+// Of a mirror that is away it is told, and of what the API behind it said beside that.
+TEST(GitHubRequests, AMirrorThatIsAwayIsTold_I17) {
+  for (const auto& [status, wait] :
+       {std::pair(503, std::optional<Millis>()), std::pair(429, std::optional<Millis>(Seconds(60)))}) {
+    auto mirror = http::Server::Start({}, [](const http::ServerRequest&) { return TextResponse(503, ""); });
+    ASSERT_TRUE(mirror.ok());
+    GitHubStandIn github({Release("v1.11.0")});
+    github.AnswerApiWith(status == 429 ? RateLimited() : TextResponse(503, ""));
+    GitHubOptions options = github.options();
+    options.download_url = "http://" + (*mirror)->address();
+    const auto versions = Open(options)->Versions({});
+    ASSERT_FALSE(versions.ok());
+    EXPECT_EQ(versions.code(), Code::kUnavailable);
+    EXPECT_EQ(versions.error().retry_after, wait);
+    for (const std::string& host : {options.download_url, options.api_url})
+      EXPECT_THAT(versions.error().message, HasSubstr(host + ": "));
   }
 }
 

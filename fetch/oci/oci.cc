@@ -13,6 +13,7 @@
 #include "fetch/answer.h"
 #include "fetch/download.h"
 #include "fetch/oci/answers.h"
+#include "fetch/oci/blob.h"
 #include "fetch/oci/manifest.h"
 #include "fetch/oci/signatures.h"
 
@@ -91,25 +92,7 @@ class OciRepository : public Repository {
     std::vector<std::string> titles = TitlesOf(type_, name_, version, name);
     if (registry_.options().full_titles) std::erase_if(titles, [](const auto& title) { return !IsFullTitle(title); });
     OciFile file = TRY(ChooseFile(artifact.files, titles));
-    if (file.size < 0 || static_cast<std::uint64_t>(file.size) > registry_.options().max_file) {
-      return Invalid(fmt::format("{} is too large: {} bytes, and {} at most are read", file.title, file.size,
-                                 registry_.options().max_file));
-    }
-    if (!api::IsSha256Digest(file.digest)) return CheckOciDigest(file.digest, "").error();
-    auto response = TRY(registry_.Get(ctx, fmt::format("{}/blobs/{}", registry_.base(), file.digest),
-                                      "application/octet-stream, */*", registry_.options().max_file));
-    TRY(CheckIsNoPage(response.body));
-    const auto size = static_cast<std::uint64_t>(file.size);
-    if (response.body.size() < size) {  // cut off on its way: it may come whole
-      return Error{Code::kUnavailable,
-                   fmt::format("{} bytes of {} came, its manifest says {}", response.body.size(), file.title, size),
-                   {}};
-    }
-    if (response.body.size() > size) {
-      return Wrong(fmt::format("{} has {} bytes, its manifest says {}", file.title, response.body.size(), file.size));
-    }
-    TRY_WITH(CheckOciDigest(file.digest, response.body), file.title);
-    return std::move(response.body);
+    return ReadOciBlob(ctx, registry_, {file.title, file.digest, file.size, registry_.options().max_file});
   }
 
   Result<api::Signatures> Signatures(const Context& ctx, const api::Version& version) {

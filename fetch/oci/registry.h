@@ -34,6 +34,8 @@ struct OciCall {
   size_t max_body = 1u << 20;  // of the answer
   std::string_view content_type = {};
   std::string_view body = {};
+  // It may be missing, and others do: what a server behind a redirect refuses or lacks isn't there, and no outage.
+  bool optional = false;
 };
 
 // Anonymous until the registry asks for more; then with a token that the server it names gives for this repository, or
@@ -48,7 +50,7 @@ class OciRegistry {
 
   // An answer of 2xx. Redirects are followed, without what authenticates. Errors: kNotFound, kUnauthenticated,
   // kPermissionDenied, kRateLimited, kUnavailable, kInvalidArgument; of another server to which a redirect leads
-  // kUnavailable alone.
+  // kUnavailable alone, but for OciCall::optional.
   Result<http::Response> Get(const Context& ctx, const std::string& url, std::string_view accept, size_t max_body);
   // The same of any method. What writes isn't followed where a redirect leads: that is kInvalidArgument.
   Result<http::Response> Ask(const Context& ctx, const OciCall& call);

@@ -5,13 +5,12 @@
 #include <algorithm>
 #include <optional>
 
-#include "api/text.h"
 #include "api/validate/oci_reference.h"
 #include "base/encoding.h"
 #include "base/json_filter.h"
-#include "base/strings.h"
 #include "fetch/download.h"
 #include "fetch/json_list.h"
+#include "fetch/oci/blob.h"
 
 namespace capi::fetch {
 namespace {
@@ -37,11 +36,6 @@ constexpr size_t kMostOfText = 1'000;  // characters that are kept; a longer one
 
 Error Wrong(std::string message) { return Error{Code::kFailedPrecondition, std::move(message), {}}; }
 
-Status CheckIsDigest(std::string_view digest) {
-  if (api::IsSha256Digest(digest)) return Ok();
-  return Wrong(fmt::format("its digest is of no kind that is checked: {}", api::GoQuote(Shorten(digest, 80))));
-}
-
 std::string TextOf(const Json& entry, JsonPath path) { return GetString(entry, path).substr(0, kMostOfText); }
 
 // A layer of a signature's manifest. A value.
@@ -51,12 +45,24 @@ struct Layer {
   bool keyless = false;  // beside the signature, a certificate
 };
 
-// A signature's manifest, as far as it is of use. A value.
-struct LayersOf {
+// A manifest beside an artifact, as far as it is of use. A value.
+struct Manifest {
   // That may be signatures: cosign's of before bundles, and bundles. cosign appends, so these are the last ones.
   std::vector<Layer> layers;
   bool attests = false;  // they say something else of the artifact than that it is the right one
   std::string created;   // when, in RFC 3339 (UTC), as cosign says of bundles; "" where nothing does
+};
+
+// A bundle's manifest, as an index names it. A value.
+struct Referrer {
+  std::string digest, created;
+  std::optional<std::vector<Layer>> bundles = {};  // once it was read
+};
+
+// A value.
+struct Referrers {
+  std::vector<Referrer> newest;  // first those that have a time, the newest first
+  size_t left_out = 0;
 };
 
 // What a bundle's manifest, or the entry of it in an index, says that it is. One of before that annotation says
@@ -75,9 +81,9 @@ Result<Json> AnnotationsOf(std::string_view manifest) {
   });
 }
 
-Result<LayersOf> LayersIn(std::string_view manifest) {
+Result<Manifest> ReadManifest(std::string_view manifest) {
   const Json annotated = TRY(AnnotationsOf(manifest));
-  LayersOf out{{}, Attests(annotated), TextOf(annotated, {"annotations", kCreated})};
+  Manifest out{{}, Attests(annotated), TextOf(annotated, {"annotations", kCreated})};
   const ListShape shape{.member = "layers",
                         .names = {"annotations", kSignature, kCertificate, "mediaType", "digest", "size"},
                         .within = true};
@@ -93,18 +99,26 @@ Result<LayersOf> LayersIn(std::string_view manifest) {
   return out;
 }
 
-// The digests of the bundles' manifests that an index of referrers names.
-Result<std::vector<std::string>> BundlesIn(std::string_view index) {
-  std::vector<std::string> digests;
-  const ListShape shape{
-      .member = "manifests", .names = {"annotations", kPredicateType, "artifactType", "digest"}, .within = true};
+bool IsNewer(const Referrer& a, const Referrer& b) { return a.created > b.created; }
+
+// The bundles' manifests that an index of referrers names. A registry with that API repeats their annotations.
+Result<Referrers> BundlesIn(std::string_view index) {
+  Referrers out;
+  const ListShape shape{.member = "manifests",
+                        .names = {"annotations", kPredicateType, kCreated, "artifactType", "digest"},
+                        .within = true};
   TRY_WITH(ReadList(index, shape,
                     [&](const Json& entry) {
-                      const bool is_bundle = TextOf(entry, {"artifactType"}).starts_with(kBundle) && !Attests(entry);
-                      if (is_bundle && digests.size() < kMostReferrers) digests.push_back(TextOf(entry, {"digest"}));
+                      if (!TextOf(entry, {"artifactType"}).starts_with(kBundle) || Attests(entry)) return;
+                      Referrer one{TextOf(entry, {"digest"}), TextOf(entry, {"annotations", kCreated})};
+                      auto& newest = out.newest;
+                      newest.insert(std::upper_bound(newest.begin(), newest.end(), one, IsNewer), std::move(one));
+                      if (newest.size() <= kMostReferrers) return;
+                      newest.pop_back();
+                      ++out.left_out;
                     }),
            "the referrers");
-  return digests;
+  return out;
 }
 
 // Signatures that there are beside one artifact, gathered. What can't be read, or is too much, is passed over: it may
@@ -128,11 +142,12 @@ class Gatherer {
       return FoundSignatures{std::move(artifact_), std::move(passed_over_)};
     }
     if (passed_over_) return *passed_over_;
-    return Error{Code::kNotFound,
-                 fmt::format("the artifact isn't signed: there is no tag sha256-{}.sig, and no Sigstore bundle with a "
-                             "signature among the referrers of sha256:{}",
-                             digest_, digest_),
-                 {}};
+    return Error{
+        Code::kNotFound,
+        fmt::format("the artifact isn't signed: there is no tag sha256-{}.sig, and no Sigstore bundle with a "
+                    "signature among the referrers of sha256:{}{}",
+                    digest_, digest_, left_out_ == 0 ? "" : fmt::format("; {} of them weren't read", left_out_)),
+        {}};
   }
 
  private:
@@ -142,6 +157,7 @@ class Gatherer {
 
   void PassOver(Error error) {
     const bool limited = error.code == Code::kRateLimited && !IsLimited();
+    limits_ += error.code == Code::kRateLimited;
     if (!passed_over_ || limited || (IsAway(error.code) && !IsAway(passed_over_->code)))
       passed_over_ = std::move(error);
   }
@@ -154,10 +170,17 @@ class Gatherer {
     PassOver(Wrong(fmt::format("its signatures have more than {} bytes", kMaxArtifactBytes)));
   }
 
+  Result<http::Response> Ask(const std::string& path, std::string_view types) {
+    return registry_.Ask(ctx_, {.method = "GET",
+                                .url = fmt::format("{}/{}", registry_.base(), path),
+                                .accept = types,
+                                .max_body = registry_.options().max_answer,
+                                .optional = true});
+  }
+
   // nullopt where there is no such manifest.
-  Result<std::optional<std::string>> Manifest(const std::string& which, std::string_view types) {
-    auto response = registry_.Get(ctx_, fmt::format("{}/manifests/{}", registry_.base(), which), types,
-                                  registry_.options().max_answer);
+  Result<std::optional<std::string>> TextOfManifest(const std::string& which, std::string_view types) {
+    auto response = Ask("manifests/" + which, types);
     if (!response.ok() && response.code() == Code::kNotFound) return std::optional<std::string>();
     if (!response.ok()) return response.error();
     TRY(CheckIsNoPage(response->body));
@@ -166,27 +189,15 @@ class Gatherer {
   }
 
   // None where there is no such manifest.
-  Result<LayersOf> Layers(const std::string& which, std::string_view types) {
-    const auto manifest = TRY(Manifest(which, types));
-    if (!manifest) return LayersOf();
-    return TRY_WITH(LayersIn(*manifest), "a signature's manifest");
+  Result<Manifest> ManifestOf(const std::string& which, std::string_view types) {
+    const auto manifest = TRY(TextOfManifest(which, types));
+    if (!manifest) return Manifest();
+    return TRY_WITH(ReadManifest(*manifest), "a signature's manifest");
   }
 
   // The text of a layer, by its digest.
   Result<std::string> Blob(const Layer& layer) {
-    if (layer.size < 0 || static_cast<size_t>(layer.size) > kMaxSignatureBytes)
-      return Wrong(fmt::format("a signature has {} bytes, and {} at most are read", layer.size, kMaxSignatureBytes));
-    TRY(CheckIsDigest(layer.digest));
-    auto response = TRY(registry_.Get(ctx_, fmt::format("{}/blobs/{}", registry_.base(), layer.digest),
-                                      "application/octet-stream, */*", kMaxSignatureBytes));
-    TRY(CheckIsNoPage(response.body));
-    const Status whole = CheckOciDigest(layer.digest, response.body);
-    if (!whole.ok() && response.body.size() < static_cast<size_t>(layer.size)) {
-      return Error{
-          Code::kUnavailable, fmt::format("{} bytes of {} came of a signature", response.body.size(), layer.size), {}};
-    }
-    TRY_WITH(whole, "a signature");
-    return std::move(response.body);
+    return ReadOciBlob(ctx_, registry_, {"a signature", layer.digest, layer.size, kMaxSignatureBytes, true});
   }
 
   Result<ArtifactSignature> OfTag(const Layer& layer) {
@@ -197,7 +208,7 @@ class Gatherer {
 
   // `cosign sign` as it was: a layer is what was signed, and has the signature beside it. The newest first.
   std::vector<Layer> Tagged() {
-    auto found = Layers(fmt::format("sha256-{}.sig", digest_), kManifestTypes);
+    auto found = ManifestOf(fmt::format("sha256-{}.sig", digest_), kManifestTypes);
     if (!found.ok()) {
       PassOver(found.error());
       return {};
@@ -209,50 +220,57 @@ class Gatherer {
   }
 
   // Of a registry without that API it is the index under a tag.
-  Result<std::vector<std::string>> Referrers() {
-    auto response = registry_.Get(ctx_, fmt::format("{}/referrers/sha256:{}", registry_.base(), digest_), kIndexType,
-                                  registry_.options().max_answer);
+  Result<Referrers> IndexOfReferrers() {
+    auto response = Ask("referrers/sha256:" + digest_, kIndexType);
     if (response.ok()) {
       auto bundles = BundlesIn(response->body);
       if (bundles.ok()) return bundles;
     } else if (response.code() != Code::kNotFound && response.code() != Code::kInvalidArgument) {
       return response.error();
     }
-    const auto index = TRY(Manifest(fmt::format("sha256-{}", digest_), kIndexType));
-    return index ? BundlesIn(*index) : std::vector<std::string>();
+    const auto index = TRY(TextOfManifest(fmt::format("sha256-{}", digest_), kIndexType));
+    return index ? BundlesIn(*index) : Referrers();
   }
 
-  Result<ArtifactSignature> Bundled(const Layer& layer) {
-    std::string bundle = TRY(Blob(layer));
-    return ArtifactSignature{.bundle = std::move(bundle)};
-  }
-
-  // The newest first: an index has them in any order.
+  // The newest first. An index without times has them in any order: then their manifests say.
   void GatherReferrers() {
-    const auto bundles = Referrers();
-    if (!bundles.ok()) return PassOver(bundles.error());
-    std::vector<LayersOf> found;
-    for (const std::string& digest : *bundles) {
-      if (IsLimited()) return;
-      auto manifest = Referrer(digest);
-      if (!manifest.ok()) {
-        PassOver(manifest.error());
-      } else if (!manifest->attests) {
-        found.push_back(*std::move(manifest));
-      }
+    auto index = IndexOfReferrers();
+    if (!index.ok()) return PassOver(index.error());
+    left_out_ = index->left_out;
+    std::vector<Referrer>& referrers = index->newest;
+    for (Referrer& one : referrers) {
+      if (one.created.empty() && !IsLimited()) Read(one);
     }
-    std::stable_sort(found.begin(), found.end(),
-                     [](const LayersOf& a, const LayersOf& b) { return a.created > b.created; });
-    for (const LayersOf& one : found) {
-      for (const Layer& layer : one.layers) {
-        if (layer.type.starts_with(kBundle) && !IsFull() && !IsLimited()) Take(Bundled(layer));
-      }
+    std::stable_sort(referrers.begin(), referrers.end(), IsNewer);
+    // Where manifests are limited blobs may not be: they often lie at another server.
+    const size_t limits = limits_;
+    for (Referrer& one : referrers) {
+      if (IsFull() || limits_ != limits) return;
+      if (!one.bundles && !IsLimited()) Read(one);
+      if (one.bundles) TakeBundles(*one.bundles);
     }
   }
 
-  Result<LayersOf> Referrer(const std::string& digest) {
-    TRY(CheckIsDigest(digest));
-    return Layers(digest, kManifestType);
+  // Keeps nothing of it that isn't a bundle: what else it says is whatever somebody has written there.
+  void Read(Referrer& one) {
+    one.bundles.emplace();
+    if (!api::IsSha256Digest(one.digest)) return PassOver(CheckOciDigest(one.digest, "").error());
+    auto manifest = ManifestOf(one.digest, kManifestType);
+    if (!manifest.ok()) return PassOver(manifest.error());
+    one.created = std::move(manifest->created);
+    if (manifest->attests) return;
+    for (Layer& layer : manifest->layers) {
+      if (layer.type.starts_with(kBundle))
+        one.bundles->push_back({.digest = std::move(layer.digest), .size = layer.size});
+    }
+  }
+
+  void TakeBundles(const std::vector<Layer>& bundles) {
+    for (const Layer& layer : bundles) {
+      if (IsFull()) return;
+      auto bundle = Blob(layer);
+      Take(bundle.ok() ? Result<ArtifactSignature>(ArtifactSignature{.bundle = *std::move(bundle)}) : bundle.error());
+    }
   }
 
   const Context& ctx_;
@@ -260,15 +278,11 @@ class Gatherer {
   const std::string digest_;
   SignedArtifact artifact_;  // what was found
   std::optional<Error> passed_over_;
+  size_t limits_ = 0;    // how often the server said when to come again
+  size_t left_out_ = 0;  // referrers, of more than are read
 };
 
 }  // namespace
-
-Status CheckOciDigest(std::string_view digest, std::string_view body) {
-  TRY(CheckIsDigest(digest));
-  if (digest == "sha256:" + Sha256Hex(body)) return Ok();
-  return Wrong(fmt::format("what came does not have the digest {}", digest));
-}
 
 Result<FoundSignatures> ReadSignatures(const Context& ctx, OciRegistry& registry, const std::string& manifest) {
   return Gatherer(ctx, registry, manifest).Gather();

@@ -10,9 +10,6 @@
 
 namespace capi::fetch {
 
-// T9: what came has to be what was named: kFailedPrecondition.
-Status CheckOciDigest(std::string_view digest, std::string_view body);
-
 // A value.
 struct FoundSignatures {
   verify::SignedArtifact artifact;
