@@ -12,7 +12,7 @@ const StoredRelease* ReleaseThatCounts(const std::vector<StoredRelease>& found, 
     if (!SameVersion(release.version ? release.version->ToString() : release.version_text, version)) continue;
     const ProviderId& id = provider.id;
     if (release.version && release.name == ReleaseName(id.type, id.name, *release.version)) return &release;
-    if (first == nullptr) first = &release;
+    if (first == nullptr || release.name < first->name) first = &release;
   }
   return first;
 }

@@ -11,7 +11,8 @@ namespace capi::api {
 
 // Of the releases that are found for a provider, the one of that version that counts; null for none. Where there are
 // several it is the one of the name that the operator gives its own: what it writes in the place of another one counts
-// from then on (T14), whatever that is called. With `of_any_source` also one that isn't of its source (T12).
+// from then on (T14), whatever that is called; else the first by its name. With `of_any_source` also one that isn't of
+// its source (T12).
 const StoredRelease* ReleaseThatCounts(const std::vector<StoredRelease>& found, const Provider& provider,
                                        std::string_view version, bool of_any_source = false);
 

@@ -35,6 +35,11 @@ class MapServer {
     MutexLock lock(mu_);
     left_ = writes;
   }
+  // It has trouble with each GET of it.
+  void Trouble(const std::string& name) {
+    MutexLock lock(mu_);
+    trouble_ = name;
+  }
   std::map<std::string, Json> maps() {
     MutexLock lock(mu_);
     return maps_;
@@ -75,6 +80,7 @@ class MapServer {
     if (request.method == "GET" && request.path == path_) return List();
     std::string name = request.path.substr(path_.size());
     if (!name.empty()) name = name.substr(1);
+    if (request.method == "GET" && name == trouble_) return Say(503, {{"kind", "Status"}, {"message", "later"}});
     if (request.method == "GET") return maps_.contains(name) ? Say(200, maps_[name]) : Say(404, Json::object());
     if (left_-- <= 0) return Say(403, {{"kind", "Status"}, {"reason", "Forbidden"}, {"message", "no more"}});
     if (request.method == "DELETE") return maps_.erase(name) > 0 ? Say(200, Json::object()) : Say(404, Json::object());
@@ -105,6 +111,7 @@ class MapServer {
   Mutex mu_;
   std::map<std::string, Json> maps_ CAPI_GUARDED_BY(mu_);
   std::function<void()> before_put_ CAPI_GUARDED_BY(mu_);
+  std::string trouble_ CAPI_GUARDED_BY(mu_) = "-";
   int left_ CAPI_GUARDED_BY(mu_) = 1'000;
   int version_ CAPI_GUARDED_BY(mu_) = 0;
   std::unique_ptr<http::Server> server_;

@@ -263,21 +263,39 @@ Result<api::Release> ReadReleaseMap(const kube::Object& map, const FindPart& fin
   return release;
 }
 
+bool IsNoRelease(const Error& error) { return error.code == Code::kInvalidArgument || error.code == Code::kNotFound; }
+
 Result<api::Release> ReadRelease(const Context& ctx, kube::Client& client, const api::StoredRelease& stored) {
   kube::Object map = TRY_WITH(client.Get(ctx, ConfigMaps(), stored.ns, stored.name), Where(stored.ns, stored.name));
   return ReadReleaseMap(map, InCluster(ctx, client, stored.ns));
 }
 
-Result<std::optional<FoundRelease>> FindStored(const Context& ctx, kube::Client& client, const api::Provider& provider,
-                                               const api::Version& version) {
-  std::string selector = api::SelectorOf(api::ReleaseSelector(provider.id));
+namespace {
+
+Result<kube::LabelSelector> SelectorFor(const api::Provider& provider) {
   if (const auto& fetch = provider.spec.fetch_config; fetch && fetch->selector)
-    selector = TRY(kube::LabelSelector::FromJson(*fetch->selector)).ToString();
+    return TRY_WITH(kube::LabelSelector::FromJson(*fetch->selector), "spec.fetchConfig.selector");
+  Json labels = Json::object();
+  for (const auto& [name, value] : api::ReleaseSelector(provider.id)) labels[name] = value;
+  return kube::LabelSelector::FromJson({{"matchLabels", labels}});
+}
+
+}  // namespace
+
+Result<std::vector<api::StoredRelease>> ListStored(const Context& ctx, kube::Client& client,
+                                                   const api::Provider& provider) {
+  const std::string selector = TRY(SelectorFor(provider)).ToString();
   auto list =
       TRY_WITH(client.List(ctx, ConfigMaps(), provider.id.ns, {.label_selector = selector, .metadata_only = true}),
-               "failed to look for releases in ConfigMaps");
+               fmt::format("failed to look for releases in ConfigMaps of namespace {}", provider.id.ns));
   std::vector<api::StoredRelease> found;
   for (const kube::Object& map : list.items) found.push_back(api::ReadStoredRelease(map));
+  return found;
+}
+
+Result<std::optional<FoundRelease>> FindStored(const Context& ctx, kube::Client& client, const api::Provider& provider,
+                                               const api::Version& version) {
+  const std::vector<api::StoredRelease> found = TRY(ListStored(ctx, client, provider));
   const api::StoredRelease* stored = api::ReleaseThatCounts(found, provider, version.ToString());
   if (stored == nullptr) return std::optional<FoundRelease>();
   FoundRelease out{TRY(ReadRelease(ctx, client, *stored)), stored->name, false};
@@ -293,27 +311,31 @@ bool IsTheSame(const api::Release& there, const api::Release& release) {
          (release.signatures.empty() || IsSigned(there));
 }
 
-// Whether that is what is wrong with what was read, and no outage.
-bool IsNoRelease(const Error& error) { return error.code == Code::kInvalidArgument || error.code == Code::kNotFound; }
+// Whether FindStored would look at it for that version.
+Result<bool> IsFound(const kube::Object& map, const api::Provider& owner, const api::Release& release) {
+  const Json* labels = Find(map.json(), {"metadata", "labels"});
+  if (!TRY(SelectorFor(owner)).Matches(labels == nullptr ? Json() : *labels)) return false;
+  return api::SameVersion(api::ReadStoredRelease(map).version_text, release.version.ToString());
+}
 
-// Whoever has rendered `release` mustn't take another one's ConfigMap for it.
-Error Another(const kube::Object& map, const api::Provider& owner, const api::Release& release) {
+// Nobody who goes by labels sees it again, be it the same: not after a restart, nor when it is changed.
+Status CheckIsFound(const kube::Object& map, const api::Provider& owner, const api::Release& release) {
+  if (TRY(IsFound(map, owner, release))) return Ok();
   auto labels = api::LabelsToBeFoundBy(owner, release.version.ToString());
   labels.erase(std::string(api::kLabelManagedBy));  // which has no one of somebody's
-  const bool found =
-      std::all_of(labels.begin(), labels.end(), [&](const auto& one) { return map.label(one.first) == one.second; });
-  if (found) {
-    return Error{
-        Code::kConflict,
-        fmt::format("{} has come meanwhile, and holds another release, or lacks its signatures: it is looked at next",
-                    Where(map.ns(), map.name())),
-        {}};
-  }
+  return Error{Code::kFailedPrecondition,
+               fmt::format("{} has the name under which this release is stored, and isn't found by labels: delete it, "
+                           "or label it with {} to have it used",
+                           Where(map.ns(), map.name()), api::SelectorOf(labels)),
+               {}};
+}
+
+// Whoever has rendered `release` mustn't take another one's ConfigMap for it.
+Error Another(const kube::Object& map) {
   return Error{
-      Code::kFailedPrecondition,
-      fmt::format("{} has the name under which this release is stored, and holds another one, or lacks its signatures: "
-                  "delete it, or label it with {} to have it used",
-                  Where(map.ns(), map.name()), api::SelectorOf(labels)),
+      Code::kConflict,
+      fmt::format("{} has come meanwhile, and holds another release, or lacks its signatures: it is looked at next",
+                  Where(map.ns(), map.name())),
       {}};
 }
 
@@ -327,8 +349,9 @@ Result<api::StoredRelease> StoreRelease(const Context& ctx, kube::Client& client
   api::StoredRelease stored = api::ReadStoredRelease(there);
   const auto held = ReadReleaseMap(there, InCluster(ctx, client, there.ns()));
   if (!held.ok() && !IsNoRelease(held.error())) return held.error();
+  TRY(CheckIsFound(there, owner, release));
   if (held.ok() && IsTheSame(*held, release)) return stored;
-  return Another(there, owner, release);
+  return Another(there);
 }
 
 namespace {
@@ -345,7 +368,8 @@ Result<api::StoredRelease> ReplaceSeen(const Context& ctx, kube::Client& client,
   if (!stored.ok() && !IsNoRelease(stored.error())) return stored.error();
   const bool equal = stored.ok() && IsTheSame(*stored, release);
   if (!live->has_label(api::kLabelManagedBy)) {
-    if (!equal) return Another(*live, owner, release);
+    TRY(CheckIsFound(*live, owner, release));
+    if (!equal) return Another(*live);
     return api::ReadStoredRelease(*live);
   }
   bool same = equal && (release.signatures.empty() || stored->signatures == release.signatures) &&

@@ -33,6 +33,14 @@ Result<api::Release> ReadReleaseMap(const kube::Object& map, const FindPart& fin
 // bad gzip, a version that is none. Unknown keys are ignored.
 Result<api::Release> ReadRelease(const Context& ctx, kube::Client& client, const api::StoredRelease& stored);
 
+// Whether it is this that is wrong with what was read, and no outage.
+bool IsNoRelease(const Error& error);
+
+// The ConfigMaps among which a provider's releases are looked for: those that spec.fetchConfig.selector selects, or
+// that have the labels of its own. Without what they hold. kInvalidArgument for a selector that is none.
+Result<std::vector<api::StoredRelease>> ListStored(const Context& ctx, kube::Client& client,
+                                                   const api::Provider& provider);
+
 // A release that lies in the cluster. A value.
 struct FoundRelease {
   api::Release release;

@@ -95,21 +95,57 @@ TEST(ReleaseStore, WhatComesBeforeTheFirstWriteIsNotTakenForIt_I14) {
   EXPECT_TRUE(StoreRelease(Soon(), *server.client, owner, theirs).ok()) << "an equal one is the release";
 }
 
+// An outage of the API server says nothing of what lies there.
+TEST(ReleaseStore, WhatCanNotBeReadIsNotTakenForAnother_I14) {
+  const api::Provider owner = Owner();
+  MapServer server;
+  ASSERT_TRUE(StoreRelease(Soon(), *server.client, owner, Large(1)).ok());
+  server.Trouble(server.maps().rbegin()->first);  // a part
+  for (const auto& store : {StoreRelease, ReplaceRelease}) {
+    auto stored = store(Context{}.WithTimeout(Seconds(2)), *server.client, owner, Large(2));
+    ASSERT_FALSE(stored.ok());
+    EXPECT_NE(stored.code(), Code::kConflict) << stored.error().message;
+    EXPECT_NE(stored.code(), Code::kFailedPrecondition) << stored.error().message;
+  }
+}
+
 // It was said to be looked at next, which nobody who goes by labels would: so for ever.
 TEST(ReleaseStore, WhatIsFoundByNobodyIsRefused_I14) {
   const api::Provider owner = Owner();
   MapServer server;
   ASSERT_TRUE(StoreRelease(Soon(), *server.client, owner, Large(1)).ok());
   const std::string name = "infrastructure-aws-v1.12.0";
-  server.Change(name, [](Json& map) { map["metadata"].erase("labels"); });
-  const Json before = server.maps().at(name);
-  for (const auto& store : {StoreRelease, ReplaceRelease}) {
-    auto stored = store(Soon(), *server.client, owner, Large(2));
-    ASSERT_FALSE(stored.ok());
-    EXPECT_EQ(stored.code(), Code::kFailedPrecondition);
-    EXPECT_THAT(stored.error().message, HasSubstr("delete it, or label it with provider.cluster.x-k8s.io/"));
-    EXPECT_EQ(server.maps().at(name), before);
+  const std::function<void(Json&)> cases[] = {
+      [](Json& map) { map["metadata"].erase("labels"); },
+      [](Json& map) {
+        map["metadata"]["labels"] = {{std::string(api::kLabelReleaseVersion), "v1.12.0"}};
+      },
+      [](Json& map) {
+        map["metadata"]["labels"].erase(std::string(api::kLabelManagedBy));
+        map["metadata"]["labels"][std::string(api::kLabelReleaseVersion)] = "v1.11.0";
+      },
+  };
+  for (const auto& edit : cases) {
+    server.Change(name, [&](Json& map) {
+      map["metadata"]["labels"] = api::ReleaseLabels(owner.id, "v1.12.0");
+      edit(map);
+    });
+    const Json before = server.maps().at(name);
+    for (unsigned content : {1u, 2u}) {  // the same release, or another one
+      for (const auto& store : {StoreRelease, ReplaceRelease}) {
+        auto stored = store(Soon(), *server.client, owner, Large(content));
+        ASSERT_FALSE(stored.ok());
+        EXPECT_EQ(stored.code(), Code::kFailedPrecondition);
+        EXPECT_THAT(stored.error().message, HasSubstr("delete it, or label it with provider.cluster.x-k8s.io/"));
+        EXPECT_EQ(server.maps().at(name), before);
+      }
+    }
   }
+  server.Change(name, [&](Json& map) {
+    map["metadata"]["labels"] = api::ReleaseLabels(owner.id, "1.12.0");  // I12
+    map["metadata"]["labels"].erase(std::string(api::kLabelManagedBy));
+  });
+  EXPECT_TRUE(ReplaceRelease(Soon(), *server.client, owner, Large(1)).ok());
 }
 
 // What `preload` makes with the operator's labels counts as fetched: what comes from the source takes its place, and
@@ -144,8 +180,9 @@ TEST(ReleaseStore, OneThatLacksSignaturesIsAnother_T14) {
   release.signatures = {{"metadata.sig", "a"}};
   EXPECT_FALSE(IsSigned(release));
   release.components.resize(1'000);
-  const kube::Object half =
-      api::PackRelease(owner.id, release, {{std::string(api::kLabelReleaseVersion), "v1.12.0"}}).front();
+  auto labels = api::ReleaseLabels(owner.id, "v1.12.0");
+  labels.erase(std::string(api::kLabelManagedBy));
+  const kube::Object half = api::PackRelease(owner.id, release, labels).front();
   ASSERT_TRUE(server.client->Create(Soon(), kube::Builtin("ConfigMap"), half, {}).ok());
   auto there = StoredRepository(*server.client, owner, {api::ReadStoredRelease(half)}, "these");
   EXPECT_TRUE(there->SignaturesOf(Soon(), release.version, "metadata.yaml").ok());
@@ -154,14 +191,13 @@ TEST(ReleaseStore, OneThatLacksSignaturesIsAnother_T14) {
   release.signatures["components.sig"] = "b";
   EXPECT_TRUE(IsSigned(release));
   for (const auto& store : {StoreRelease, ReplaceRelease})
-    EXPECT_EQ(store(Soon(), *server.client, owner, release).code(), Code::kFailedPrecondition);
+    EXPECT_EQ(store(Soon(), *server.client, owner, release).code(), Code::kConflict);
   release.signatures.clear();
   EXPECT_TRUE(ReplaceRelease(Soon(), *server.client, owner, release).ok()) << "nobody asks for them";
   release.signatures = {{"artifact.json", "c"}};
   EXPECT_TRUE(IsSigned(release)) << "it is of both";
 }
 
-// A version was chosen, and its signatures looked at, by another one than was installed then.
 // Or it would be fetched again at each look.
 TEST(ReleaseStore, AnEqualReleaseOfAnotherSourceIsOfThatOne_T12) {
   const api::Provider owner = Owner();
@@ -200,8 +236,6 @@ TEST(ReleaseStore, SignaturesAreKeptWithTheRelease_T14) {
   EXPECT_EQ(read->signatures, release.signatures);
 }
 
-// T14: a file and its signatures are of one state of the ConfigMap, which is read once; the next look is at what there
-// is.
 // What a fetch before wrote in part isn't taken for a part of what came now.
 TEST(ReleaseStore, PartsOfAnotherContentAreNotMixed) {
   const api::Provider owner = Owner();

@@ -16,6 +16,7 @@ using testing::MapServer;
 using testing::Owner;
 using testing::Soon;
 
+// A version was chosen, and its signatures looked at, by another one than was installed then.
 TEST(StoredRepository, OfSeveralOfAVersionTheOneThatCountsIsRead_I14) {
   const api::Provider owner = Owner();
   MapServer server;
@@ -32,6 +33,8 @@ TEST(StoredRepository, OfSeveralOfAVersionTheOneThatCountsIsRead_I14) {
   EXPECT_EQ(*read, "kind: Metadata\n");
 }
 
+// T14: a file and its signatures are of one state of the ConfigMap, which is read once; the next look is at what there
+// is.
 TEST(StoredRepository, SignaturesAreThoseThatLayBesideTheFile_T14) {
   const api::Provider owner = Owner();
   MapServer server;

@@ -103,8 +103,7 @@ Result<Compared> Compare(const Context& ctx, kube::Client& client, const kube::O
   // Packed as this one is, it is whole with the parts of this one.
   bool lacks = !found.ok() && found.code() == Code::kNotFound;
   if (lacks) found = releases::ReadReleaseMap(labelled, named);
-  const bool outage = !found.ok() && found.code() != Code::kInvalidArgument && found.code() != Code::kNotFound;
-  if (outage) return found.error().With("its release");
+  if (!found.ok() && !releases::IsNoRelease(found.error())) return found.error().With("its release");
   const bool same = found.ok() && found->components == wanted.components && found->metadata == wanted.metadata;
   if (!same) return Compared::kAnother;
   // T14: without them the operator wouldn't take it.
