@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "api/release_choice.h"
 #include "base/testing/vectors.h"
 
 namespace capi::api {
@@ -140,6 +141,22 @@ TEST(Registry, KnowsNameAndTypeTogether) {
   EXPECT_NE(FindKnownProvider(ProviderType::kInfrastructure, "aws"), nullptr);
   EXPECT_EQ(FindKnownProvider(ProviderType::kBootstrap, "aws"), nullptr);
   EXPECT_EQ(FindKnownProvider(ProviderType::kInfrastructure, "AWS"), nullptr);
+}
+
+// I14: whoever looks at them, in whatever order they are listed, takes the same one.
+TEST(ReleaseThatCounts, IsTheOneOfTheOwnNameElseTheFirst) {
+  Provider provider;
+  provider.id = {ProviderType::kInfrastructure, "aws-system", "aws"};
+  const auto names = [&](std::vector<std::string> order) {
+    std::vector<StoredRelease> found;
+    for (std::string& name : order)
+      found.push_back({"aws-system", std::move(name), "1.2.0", Version::Parse("v1.2.0").value(), ""});
+    const StoredRelease* counts = ReleaseThatCounts(found, provider, "v1.2.0");
+    return counts == nullptr ? "none" : counts->name;
+  };
+  EXPECT_EQ(names({"c", "a", "b"}), "a");
+  EXPECT_EQ(names({"a", "infrastructure-aws-v1.2.0", "b"}), "infrastructure-aws-v1.2.0");
+  EXPECT_EQ(names({}), "none");
 }
 
 }  // namespace
