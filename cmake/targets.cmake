@@ -50,6 +50,9 @@ add_custom_target(unit_tests)
 # (docs/testing.md): "unit" unless said otherwise; "cluster" starts a control plane; "oracle" and "program" need other programs;
 # "full" and "long" say that it isn't in `make test`.
 function(capi_test NAME)
+  if(NOT NAME MATCHES "_test$")  # so tools/check.d/summary.py knows who writes a report
+    message(FATAL_ERROR "capi_test(${NAME}): the name of a GoogleTest program ends with _test")
+  endif()
   cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;USES;LABELS" ${ARGN})
   add_executable(${NAME} ${ARG_SOURCES})
   target_link_libraries(${NAME} PRIVATE capi_options capi_test_options ${ARG_USES} GTest::gtest GTest::gmock capi_test_main)

@@ -318,6 +318,7 @@ class Summary(unittest.TestCase):
     def test_a_program_that_ends_badly_after_its_report_fails(self):
         code, lines = self.summary(ctest("x_test", "fail"), SCRIPT_TEST)
         self.assertEqual((code, lines[-1]), (1, "26 passed, 1 failed, 2 skipped"))
+        self.assertIn("failed: x_test (it reported success and ended badly)", lines)
 
     def test_a_skipped_test_that_is_not_listed_fails(self):
         code, lines = self.summary(listed="x_test X.b\n")
@@ -327,6 +328,7 @@ class Summary(unittest.TestCase):
     def test_a_program_without_its_report_is_a_failure_and_nothing_else(self):
         code, lines = self.summary(ctest("y_test"), SCRIPT_TEST, report=None)
         self.assertEqual((code, lines[-1]), (1, "25 passed, 1 failed, 1 skipped"))
+        self.assertIn("failed: y_test (it ended well without its report)", lines, "ctest has called it passed")
 
     def test_a_program_that_is_one_test_has_no_report(self):
         """That of the probes beside many clients was counted as a failure."""
@@ -334,6 +336,17 @@ class Summary(unittest.TestCase):
         self.assertEqual((code, lines[-1]), (0, "27 passed, 0 failed, 2 skipped"))
         code, lines = self.summary(X_TEST, SCRIPT_TEST, ctest("y_test.full"))
         self.assertEqual((code, lines[-1]), (1, "26 passed, 1 failed, 2 skipped"))
+
+    def test_a_program_that_writes_a_report_has_such_a_name(self):
+        """Else it would be one test that passed, with no report."""
+        with open(os.path.join(os.path.dirname(TOOLS), "cmake", "targets.cmake"), encoding="utf-8") as file:
+            (function,) = re.findall(r"^function\(capi_test NAME\)\n.*?^endfunction\(\)\n", file.read(), re.MULTILINE | re.DOTALL)
+        with tempfile.NamedTemporaryFile("w", suffix=".cmake") as script:
+            script.write(f"{function}capi_test(x_check SOURCES x.cc)\n")
+            script.flush()
+            done = subprocess.run(["cmake", "-P", script.name], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("capi_test(x_check): the name of a GoogleTest program ends with _test", done.stderr)
 
     def test_a_program_that_did_not_run_is_skipped(self):
         code, lines = self.summary(X_TEST, SCRIPT_TEST, ctest("y_test", "notrun"))

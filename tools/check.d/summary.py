@@ -20,7 +20,8 @@ UNITTEST_REASON = re.compile(
     r"""^(test\w+|setUpClass|setUpModule) \(([\w.]+)\)(?:\n[^\n]*)?? \.\.\. skipped (['"])(.*)\3$""", re.MULTILINE
 )
 
-# Of GoogleTest, also with the name of a tier behind it (cmake). Others are scripts, and programs that are a test as a whole.
+# Of GoogleTest (capi_test refuses other names), also with the name of a tier behind it. Others are scripts, and programs that are
+# a test as a whole.
 WITH_REPORT = re.compile(r"(?!tools_)\w+_test(\.|$)")
 SLOWEST = 10
 # Without the vendors' releases at most so many may be skipped: what a stranger runs has to be real.
@@ -35,6 +36,7 @@ class Count:
         self.passed, self.failed = 0, 0
         self.skipped = {}  # test: why
         self.seconds = {}  # test: how long
+        self.ended = {}  # program none of whose tests failed: what was wrong all the same
 
     def add_googletest(self, name, path):
         """Counts one program's report; returns how many of its tests failed. `name`: of the ctest."""
@@ -84,11 +86,12 @@ def count(folder):
         name = case.get("name")
         if name not in failures:
             if case.get("status") == "run" and WITH_REPORT.match(name):
-                result.failed += 1  # a test program that ended well without its report
+                result.ended[name] = "it ended well without its report"
             else:
                 result.add_program(case)
         elif case.get("status") == "fail" and failures[name] == 0:
-            result.failed += 1  # it reported success and ended badly, a leak for instance
+            result.ended[name] = "it reported success and ended badly"  # a leak for instance
+    result.failed += len(result.ended)
     return result
 
 
@@ -111,6 +114,8 @@ def main(folder, listed, vendors, steps=()):
         known = test in listed or (vendors and test.split()[0].endswith(ON_VENDORS))
         unlisted += 0 if known else 1
         print(f"skipped: {test} ({why}){'' if known else ': not listed in tools/skipped_tests.txt'}")
+    for name, why in sorted(result.ended.items()):
+        print(f"failed: {name} ({why})")
     for seconds, name in (step.split(" ", 1) for step in steps):
         print(f"{int(seconds):5}s  {name}")
     slowest = sorted(result.seconds.items(), key=lambda item: -item[1])[:SLOWEST]
