@@ -69,6 +69,12 @@ TEST(RealCosign, SignsEveryBit) {
   }
 }
 
+ArtifactSignature Tagged(const std::string& name) {
+  const Json layer = ParseJson(Text(name + ".tagged.json")).value()["layers"][0];
+  return {"", Text(name + ".payload.json"), GetString(layer, {"annotations", "dev.cosignproject.cosign/signature"}),
+          !GetString(layer, {"annotations", "dev.sigstore.cosign/certificate"}).empty()};
+}
+
 // T14: a certificate says whose key it is by words of others, until it ends; the key itself is what counts here.
 TEST(RealCosign, CertificatesCountForNothing) {
   const std::string file = Text("file.yaml");
@@ -77,12 +83,15 @@ TEST(RealCosign, CertificatesCountForNothing) {
     EXPECT_EQ(Check(Key("certificate"), file, signature), "") << suffix;
     EXPECT_THAT(Check(Key("p256"), file, signature), HasSubstr("(keyless) can't be checked offline")) << suffix;
   }
-}
-
-ArtifactSignature Tagged(const std::string& name) {
-  const Json layer = ParseJson(Text(name + ".tagged.json")).value()["layers"][0];
-  return {"", Text(name + ".payload.json"), GetString(layer, {"annotations", "dev.cosignproject.cosign/signature"}),
-          false};
+  const std::string name = "artifact-certificate", manifest = Text(name + ".manifest.json");
+  for (const ArtifactSignature& signature :
+       {Tagged(name), ArtifactSignature{.bundle = Text(name + ".sigstore.json")}}) {
+    Status good = CheckArtifact(Key(name), {manifest, {signature}});
+    EXPECT_TRUE(good.ok()) << good.error().message;
+    Status refused = CheckArtifact(Key("p256"), {manifest, {signature}});
+    ASSERT_FALSE(refused.ok());
+    EXPECT_THAT(refused.error().message, HasSubstr("(keyless) can't be checked offline"));
+  }
 }
 
 // T14: an artifact, as it was signed, and as a referrer.

@@ -78,10 +78,10 @@ class Signer:
         with open(os.path.join(self.folder, ".docker", "config.json"), "w", encoding="utf-8") as file:
             json.dump({"auths": {registry.address: {"auth": user}}}, file)
 
-    def sign_artifact(self, registry, reference, as_it_was):
+    def sign_artifact(self, registry, reference, as_it_was, more=()):
         """Of what lies there: "repository@sha256:..."."""
         self.log_in(registry)
-        more = [AS_IT_WAS] if as_it_was else []
+        more = [AS_IT_WAS, *more] if as_it_was else more
         self.cosign("sign", "--key", self.key, *OFFLINE, "--allow-http-registry", *more, f"{registry.address}/{reference}")
 
     def attest(self, registry, reference):
@@ -93,13 +93,13 @@ class Signer:
         attest = ["attest", "--key", self.key, *OFFLINE, "--allow-http-registry", "--type", "spdxjson", "--predicate", path]
         self.cosign(*attest, f"{registry.address}/{reference}")
 
-    def sign_with_certificate(self, content):
-        """As sign_blob, with a certificate in the place of the key, valid for a day. (Those of keyless signing are for ten minutes.)"""
+    def certificate(self):
+        """What cosign is told to sign with a certificate of the key, valid for a day. (Those of keyless signing are for ten minutes.)"""
         request, certificate = (os.path.join(self.folder, name) for name in ("request.pem", "certificate.pem"))
         self._must(["openssl", "req", "-new", "-key", self.private, "-subj", "/CN=signer.example.com", "-out", request])
         sign = ["openssl", "x509", "-req", "-in", request, "-signkey", self.private, "-days", "1", "-out", certificate]
         self._must(sign)
-        return self.sign_blob(content, [f"--certificate={certificate}", f"--certificate-chain={certificate}"])
+        return [f"--certificate={certificate}", f"--certificate-chain={certificate}"]
 
 
 def _read(path):
@@ -107,13 +107,14 @@ def _read(path):
         return file.read()
 
 
-def artifact_with_signatures(signer, registry):
-    """{name: text} of an artifact of which something was attested, and that was signed in both ways, as they lie in the registry."""
+def artifact_with_signatures(signer, registry, more=()):
+    """{name: text} of an artifact of which something was attested, and that was signed in both ways, as they lie in the registry.
+    `more`: what cosign is told when it signs."""
     repository = f"org/{signer.name}"
     digest = registry.push(repository, "v1.2.3", {"metadata.yaml": METADATA, "components.yaml": FILE})
     signer.attest(registry, f"{repository}@{digest}")
     for as_it_was in (True, False):
-        signer.sign_artifact(registry, f"{repository}@{digest}", as_it_was)
+        signer.sign_artifact(registry, f"{repository}@{digest}", as_it_was, more)
     get = lambda what: registry.request("GET", f"/v2/{repository}/{what}", None, accept=TYPES)[2]  # noqa: E731
     tag = digest.replace(":", "-")
     found = {"manifest.json": get(f"manifests/{digest}"), "tagged.json": get(f"manifests/{tag}.sig"), "index.json": get(f"manifests/{tag}")}
@@ -137,11 +138,14 @@ def make(folder, processes):
             texts |= {f"{kind}{suffix}": text for suffix, text in signer.sign_blob(FILE).items()}
         signer = Signer(scratch, name="certificate")
         texts["certificate.pub"] = signer.public
-        texts |= {f"certificate{suffix}": text for suffix, text in signer.sign_with_certificate(FILE).items()}
+        texts |= {f"certificate{suffix}": text for suffix, text in signer.sign_blob(FILE, signer.certificate()).items()}
         registry = oci_registry.Registry(scratch, processes)
         for signer in (Signer(scratch, name="artifact"), Signer(scratch, "ed25519", "artifact-ed25519")):
             texts[f"{signer.name}.pub"] = signer.public
             texts |= artifact_with_signatures(signer, registry)
+        signer = Signer(scratch, name="artifact-certificate")
+        texts[f"{signer.name}.pub"] = signer.public
+        texts |= artifact_with_signatures(signer, registry, signer.certificate())
     for name, text in texts.items():
         with open(os.path.join(folder, name), "wb") as file:
             file.write(text)
