@@ -49,7 +49,8 @@ class Cosign(unittest.TestCase):
             command = [os.path.join(os.path.dirname(built.find("capi-operator")), "verify_test"), "--gtest_filter=RealCosign.*"]
             done = subprocess.run(command, cwd=cosign.ROOT, env=environment, capture_output=True, text=True, check=False, timeout=120)
             self.assertEqual(done.returncode, 0, done.stdout[-4000:])
-            self.assertIn("[  PASSED  ] 6 tests", done.stdout)
+            self.assertRegex(done.stdout, r"\[  PASSED  \] [1-9]\d* tests?")
+            self.assertNotIn("SKIPPED", done.stdout)
 
     # T14: the page's commands ask nobody: a proxy in the place of the network takes no request.
     def test_the_pages_commands_need_no_network(self):
