@@ -191,18 +191,15 @@ class World(in_cluster.World):
         environment = {"PATH": "/usr/bin:/bin", "HOME": self.state.path, "KUBECONFIG": self.place("proxied"), **VARIABLES}
         environment |= {"CLUSTERCTL_DISABLE_VERSIONCHECK": "true", "GOPROXY": "off"}
         command = [built.find("clusterctl"), *arguments, "--config", self.place(step)]
-        cut.count, cut.reached, cut.happened = 0, False, False  # it may have been in a cycle before
         self.proxy.cut = cut
-        with cut.lock:  # no request is counted before the process is known
-            cut.process = subprocess.Popen(
-                command, env=environment, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-            )
+        streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
+        process = cut.begin(lambda: subprocess.Popen(command, env=environment, **streams))
         try:
-            _, errors = cut.process.communicate(timeout=worlds.LIMIT)
+            _, errors = process.communicate(timeout=worlds.LIMIT)
         except subprocess.TimeoutExpired:
-            cut.process.kill()
-            raise AssertionError(f"{command} doesn't end: {cut.process.communicate()[1]}{self.last_words()}") from None
-        return cut.process.returncode, errors
+            process.kill()
+            raise AssertionError(f"{command} doesn't end: {process.communicate()[1]}{self.last_words()}") from None
+        return process.returncode, errors
 
     def snapshot(self):
         """What counts of all that there is, by the path of its list and its names."""

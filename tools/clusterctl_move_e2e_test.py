@@ -34,6 +34,9 @@ class Meeting(cutting_proxy.Cut):
     def __init__(self, at=None, other=None):
         super().__init__(at)
         self.other = other
+
+    def reset(self):
+        super().reset()
         self.answer = None
         self.claims = False
 
@@ -91,10 +94,8 @@ class World:
         """Ours, through the proxies, until the cut. Whether it came."""
         for proxy in self.proxies:
             proxy.cut = cut
-        cut.lock.acquire()  # no request is counted before the process is known
-        process = self.command("ours", ["move", "-n", ns, "--kubeconfig", source.proxied, "--to-kubeconfig", target.proxied])
-        cut.process = process
-        cut.lock.release()
+        move = ["move", "-n", ns, "--kubeconfig", source.proxied, "--to-kubeconfig", target.proxied]
+        process = cut.begin(lambda: self.command("ours", move))
         _, cut.errors = process.communicate(timeout=LIMIT)
         if not cut.happened and process.returncode != 0:
             raise AssertionError(cut.errors)

@@ -13,11 +13,22 @@ class Cut:
     def __init__(self, at=None, after=False):
         self.at = at
         self.after = after
+        self.process = None
+        self.lock = threading.Lock()
+        self.reset()
+
+    def reset(self):
+        """What it has seen of one client."""
         self.count = 0
         self.reached = False
         self.happened = False
-        self.process = None
-        self.lock = threading.Lock()
+
+    def begin(self, start):
+        """Of the process that `start` makes, which it gives; another one may have been before. No request is counted before it is known."""
+        with self.lock:
+            self.reset()
+            self.process = start()
+        return self.process
 
     def is_now(self, method, path):
         """Counts a request; whether it is the one."""
