@@ -207,14 +207,20 @@ class AirGap(Commands, worlds.OnAWorld):
         for name in ("metadata.yaml", "core-components.yaml"):
             text = pages.read(os.path.join(rights.RELEASES, "cluster-api", "v1.12.0", name))
             self.write(os.path.join(place, name), text.replace("v1.12.0", "v1.12.1"))
-        config = self.write("newer.yaml", in_cluster.configuration(os.path.join(self.folder, "newer"), {os.path.join(self.folder, "newer"): ["cluster-api"]}))
-        create = f"clusterctl bundle create --config {config} --core cluster-api:v1.12.1 -b - -c - --install-cert-manager=false -o newer.tar"
-        self.bash(create)
+        newer = os.path.join(self.folder, "newer")
+        sources = {newer: ["cluster-api"], rights.RELEASES: ["infrastructure-docker"]}
+        config = self.write("sources.yaml", in_cluster.configuration(newer, sources))
+        create = f"clusterctl bundle create --config {config} --core cluster-api:v1.12.1 -b - -c - -i docker:v1.12.0 --install-cert-manager=false"
+        self.bash(f"{create} -o newer.tar")
         self.assertRegex(self.bash(block, **kubeconfig), r"cluster-api .*v1\.12\.0 +v1\.12\.1")
         core = self.world.get("coreproviders", "cluster-api", "-n", "capi-system")
         self.assertEqual(core["status"]["installedVersion"], "v1.12.1")
         images = {container["image"] for item in self.world.get("deployments", "-n", "capi-system")["items"] for container in item["spec"]["template"]["spec"]["containers"]}
         self.assertEqual(images, {"registry.example.com/capi/cluster-api-controller:v1.12.1"})
+        # The other provider of that bundle is found with the entry that was printed for it. (Else GitHub is asked.)
+        entry = re.search(r"^- name: docker\n(  .*\n)+", pages.read(os.path.join(self.folder, "newer.yaml")), re.MULTILINE).group()
+        self.write("clusterctl.yaml", pages.read(os.path.join(self.folder, "clusterctl.yaml")).replace("providers:\n", f"providers:\n{entry}", 1))
+        self.assertIn("capd-system", self.bash("clusterctl generate provider --config clusterctl.yaml -i docker:v1.12.0 --raw"))
 
     def one_that_is_not_built_in(self, kubeconfig):
         """Its object as the page has it. (I2 refuses one that names no source.)"""
