@@ -124,12 +124,14 @@ class Commands(WithFolder):
 
     def bash(self, block, **more):
         """What a block of the page prints."""
-        done = subprocess.run(
-            ["bash", "-euo", "pipefail", "-c", block],
-            capture_output=True, text=True, cwd=self.folder, env=self.environment(**more), timeout=worlds.LIMIT, stdin=subprocess.DEVNULL,
-        )  # fmt: skip
-        self.assertEqual(done.returncode, 0, f"{block}\n{done.stdout}{done.stderr}")
+        return self.printed(block, pages.run(block, self.folder, self.environment(**more)))
+
+    def printed(self, block, done):
+        self.assertEqual(done.returncode, 0, f"{block}\n{done.stdout}{done.stderr}{self.last_words()}")
         return done.stdout
+
+    def last_words(self):
+        return ""
 
     def bash_online(self, block, **more):
         """The same, with the folders in the place of GitHub."""
@@ -160,6 +162,9 @@ class AirGap(Commands, worlds.OnAWorld):
         self.start_world()
         self.world.trap = self.trap
 
+    def last_words(self):
+        return self.world.last_words()
+
     # L27, L25, L10, L13, I2.
     def test_from_a_bundle_to_providers_that_are_ready(self):
         images = self.create()
@@ -175,13 +180,9 @@ class AirGap(Commands, worlds.OnAWorld):
         kubeconfig = {"KUBECONFIG": self.world.plane.kubeconfig}
         block, upgrade = pages.blocks("A management cluster with `init`", PAGE, "bash")
         self.assertIn(f"--operator-image {own}\n", block)
-        init = subprocess.Popen(
-            ["bash", "-euo", "pipefail", "-c", block], cwd=self.folder, env=self.environment(**kubeconfig), text=True,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
+        init = pages.start(block, self.folder, self.environment(**kubeconfig))
         self.world.serve(init)
-        _, errors = init.communicate(timeout=worlds.LIMIT)
-        self.assertEqual(init.returncode, 0, f"{errors}{self.world.last_words()}")
+        self.printed(block, pages.finish(init))
 
         self.upgrade_as_the_page_says(upgrade, kubeconfig)
 

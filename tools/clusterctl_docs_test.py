@@ -17,9 +17,10 @@ import unittest
 
 sys.dont_write_bytecode = True
 TOOLS = os.path.dirname(os.path.realpath(__file__))
-sys.path.insert(0, os.path.join(TOOLS, "run.d"))
+sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d")]
 
 import built  # noqa: E402
+import pages  # noqa: E402
 
 ROOT = built.ROOT
 RELEASES = {
@@ -53,19 +54,11 @@ class Page(unittest.TestCase):
         environment = {"PATH": path, "HOME": folder.name}
         output = []
         for block in blocks():
-            done = subprocess.run(
-                ["bash", "-euo", "pipefail", "-c", block],
-                capture_output=True,
-                text=True,
-                cwd=folder.name,
-                env=environment,
-                timeout=LIMIT,
-                stdin=subprocess.DEVNULL,
-            )
+            done = pages.run(block, folder.name, environment)
             self.assertEqual(done.returncode, 0, f"{block}\n{done.stdout}{done.stderr}")
             self.assertEqual(done.stderr, "", block)
             output.append(done.stdout)
-        version, files, described, images, raw, filled, workload, greeting, linted, completion, pages = output
+        version, files, described, images, raw, filled, workload, greeting, linted, completion, manuals = output
         self.assertRegex(version, r"^v\d+\.\d+\.\d+")
         self.assertEqual(files, "")
         self.assertIn("  - EXP_MACHINE_POOL\n", described)
@@ -78,7 +71,7 @@ class Page(unittest.TestCase):
         self.assertEqual(greeting, "greeting: hello, world\n")
         self.assertEqual(linted, "fine\n")
         self.assertEqual(completion, "")
-        self.assertEqual(pages, "")
+        self.assertEqual(manuals, "")
 
 
 class Sources(unittest.TestCase):

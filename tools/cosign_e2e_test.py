@@ -30,8 +30,7 @@ def run(block, folder):
     environment = {name: "http://127.0.0.1:1" for name in ("HTTPS_PROXY", "HTTP_PROXY", "https_proxy", "http_proxy")}
     environment |= {"PATH": f"{os.path.dirname(cosign.program())}:/usr/bin:/bin", "HOME": folder, "COSIGN_PASSWORD": "", "NO_PROXY": "127.0.0.0/8"}
     block = block.replace("cosign sign ", "cosign sign --allow-http-registry ")
-    command = ["bash", "-euo", "pipefail", "-c", block]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=120)
+    done = pages.run(block, folder, environment)
     if done.returncode != 0:
         raise AssertionError(f"{block}\n{done.stdout}{done.stderr}")
 

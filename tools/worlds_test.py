@@ -14,6 +14,7 @@ sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", 
 
 import forward  # noqa: E402
 import metrics_e2e_test  # noqa: E402
+import pages  # noqa: E402
 import process  # noqa: E402
 import rights  # noqa: E402
 import worlds  # noqa: E402
@@ -37,6 +38,14 @@ class Unlucky(Started):
     def __init__(self):
         super().__init__()
         raise OSError("no kinds")
+
+
+class Blocks(WithFolder):
+    def test_one_that_does_not_end_fails_with_what_it_said(self):
+        """It was a bare TimeoutExpired, without that and without the operator's last words."""
+        with mock.patch.object(pages, "LIMIT", 0.5):
+            done = pages.run("echo said\necho why >&2\nexec sleep 60", self.folder, dict(os.environ))
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (pages.LATE, "said\n", "why\nit didn't end within 0.5 s\n"))
 
 
 class Lifetime(WithFolder):

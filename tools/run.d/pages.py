@@ -22,6 +22,7 @@ from cluster import API_GROUP
 
 ROOT = built.ROOT
 LIMIT = 300
+LATE = 124  # as timeout(1) has it
 
 
 def blocks(heading, page="README.md", language="sh"):
@@ -38,14 +39,33 @@ def environment(plane, home, **more):
     return dict(os.environ, HOME=home, KUBECONFIG=plane.kubeconfig, PATH=path, **more)
 
 
-def run(block, folder, variables, stop_at_failure=True):
-    """The finished process of a block. It ends at the first failure, unless it is to go on as a reader's shell does, into which
-    the block was pasted."""
+def start(block, folder, variables, stop_at_failure=True):
+    """The process of a block. It ends at the first failure, unless it is to go on as a reader's shell does, into which the block
+    was pasted."""
     options = ["-euo", "pipefail"] if stop_at_failure else ["-u"]
-    return subprocess.run(
-        ["bash", *options, "-c", block],
-        capture_output=True, text=True, cwd=folder, env=variables, timeout=LIMIT, stdin=subprocess.DEVNULL,
-    )
+    return subprocess.Popen(
+        ["bash", *options, "-c", block], text=True, cwd=folder, env=variables,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+
+
+def finish(process):
+    """The finished process. One that doesn't end has failed, and says so."""
+    with process:
+        try:
+            output, errors = process.communicate(timeout=LIMIT)
+        except subprocess.TimeoutExpired as late:
+            process.kill()
+            output, errors = ((text or b"").decode(errors="replace") for text in (late.stdout, late.stderr))
+            return subprocess.CompletedProcess(process.args, LATE, output, f"{errors}it didn't end within {LIMIT} s\n")
+        except BaseException:  # nobody waits for it then
+            process.kill()
+            raise
+    return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
+
+
+def run(block, folder, variables, stop_at_failure=True):
+    return finish(start(block, folder, variables, stop_at_failure))
 
 
 def checkout(folder):
