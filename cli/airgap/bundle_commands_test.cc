@@ -100,6 +100,24 @@ TEST_F(Bundles, CreateTakesAllVersionsOfAnObject_L27) {
     EXPECT_THAT(made.out, HasSubstr(row));
 }
 
+// L27: a build of one's own in the one cluster's registry. Either file counts.
+TEST_F(Bundles, CreateRefusesTwoContentsOfOneVersion_L27) {
+  const std::string components = ComponentsOf("aws", "capa-system", "v2.0.0"), metadata = kMetadata;
+  const std::pair<std::string, std::string> patched[] = {{metadata, components + "# patched\n"},
+                                                         {metadata + "# patched\n", components}};
+  for (const auto& [its_metadata, its_components] : patched) {
+    fetch::OciStandIn registry(
+        {{"v2.0.0", {.files = {{"metadata.yaml", its_metadata}, {"components.yaml", its_components}}}}});
+    const std::string both = Object("{version: v2.0.0}") + "---\n" +
+                             Object("{version: v2.0.0, fetchConfig: {oci: '" + registry.reference() + "'}}");
+    const std::string file = cluster_.folder / "other.tar";
+    Outcome refused = RunAlone(CreateTo(file, cluster_.folder.Put("both.yaml", both)));
+    EXPECT_EQ(refused.code, 1);
+    EXPECT_THAT(refused.err, HasSubstr("infrastructure-aws v2.0.0 comes from two sources with different files"));
+    EXPECT_FALSE(std::filesystem::exists(file));
+  }
+}
+
 // T12: of two that are equal one source is named.
 TEST_F(Bundles, CreateSaysWhichObjectAsksForAnotherSource_L27) {
   fetch::OciStandIn registry(
