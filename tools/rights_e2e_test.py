@@ -287,36 +287,31 @@ class Missing(OnAServer):
         self.await_aggregated(right_units.units(rules), right_units.units(self.given[role]))
 
     def told(self, resources):
-        """(where, the sentence) that says that a right on one of these is missing."""
+        """Whether a condition or the log says that a right on one of these is missing."""
         names = "|".join(map(re.escape, resources))
         theirs, ours = rf'cannot \w+ resource \\?"(?:{names})\\?"', rf"lacks rights that this release needs: .*\b(?:{names})\b"
         pattern = re.compile(f"{theirs}|{ours}|attempting to grant RBAC permissions")
-        for provider in (CORE, AWS):
-            for line in self.world.status(provider)[2].splitlines():
-                if pattern.search(line) and "=" in line:
-                    return "condition", line
-        for line in self.world.operator_log().splitlines():
-            if pattern.search(line):
-                return "log", line
-        return None
+        conditions = [line for provider in (CORE, AWS) for line in self.world.status(provider)[2].splitlines() if "=" in line]
+        return any(map(pattern.search, [*conditions, *self.world.operator_log().splitlines()]))
 
-    def first_words(self, resources):
-        """What is said first in the life of two providers. What is done behind it, as of stored objects, takes until after its end."""
+    def await_lack_told(self, resources):
+        """In the life of two providers, or behind it: what is done of stored objects takes until after its end."""
+        words = f"the lack of a right on {', '.join(resources)} is told"
         for provider, version in ((CORE, "v1.10.4"), (AWS, "v2.0.2"), (AWS, "v2.11.1"), (CORE, "v1.12.0")):
             if (provider, version) == (CORE, "v1.12.0"):
                 self.world.kubectl("delete", AWS["kind"], AWS["name"], "-n", AWS["ns"], "--wait=false")
                 gone = ("get", AWS["kind"], AWS["name"], "-n", AWS["ns"])
-                self.world.until("said, or aws gone", lambda gone=gone: self.told(resources) or self.world.kubectl(*gone).returncode != 0)
-            if found := self.told(resources):
-                return found
+                self.world.until(f"{words}, or aws gone", lambda gone=gone: self.told(resources) or self.world.kubectl(*gone).returncode != 0)
+            if self.told(resources):
+                return
             self.world.apply(provider, version)
 
             def at_end(provider=provider, version=version):
                 settled, installed, _ = self.world.status(provider)
                 return self.told(resources) or (settled and installed == version)
 
-            self.world.until(f"said, or {provider['kind']} at {version}", at_end)
-        return self.world.until("said", lambda: self.told(resources))
+            self.world.until(f"{words}, or {provider['kind']} at {version}", at_end)
+        self.world.until(words, lambda: self.told(resources))
 
     def restore(self, role):
         """All rights again, with an operator that begins anew, and no provider."""
@@ -343,7 +338,7 @@ class Missing(OnAServer):
                     self.set_rules(role, self.given[role][:number] + self.given[role][number + 1 :])
                     self.world.start_operator()
                     try:
-                        self.first_words(rule["resources"])
+                        self.await_lack_told(rule["resources"])
                     finally:
                         self.restore(role)
 
