@@ -94,13 +94,48 @@ Result<api::Release> FromRegistry(const Context& ctx, const ReleaseSources& sour
   return release;
 }
 
+// Nothing, too, where the operator would ask the source: for what it has fetched and isn't asked for any more (T6,
+// T14).
+Result<std::optional<api::Release>> Kept(const Context& ctx, kube::Client& client, const api::Provider& provider,
+                                         const api::Version& version) {
+  auto stored = TRY(releases::FindStored(ctx, client, provider, version));
+  if (!stored) return std::optional<api::Release>();
+  const auto& fetch = provider.spec.fetch_config;
+  const bool other = fetch && !fetch->digest.empty() && fetch->digest != stored->release.Digest();
+  const bool lacks = fetch && fetch->verify && !releases::IsSigned(stored->release);
+  if (!stored->kept && (other || lacks)) return std::optional<api::Release>();
+  return std::optional(std::move(stored->release));
+}
+
+Result<api::Release> FromSource(const Context& ctx, const ReleaseSources& sources, const api::Provider& provider,
+                                Notes& notes) {
+  const auto& fetch = provider.spec.fetch_config;
+  if (fetch && !fetch->oci.empty()) return FromRegistry(ctx, sources, provider);
+  return Fetched(ctx, sources, provider, notes);
+}
+
+// Of the version that is named, else of the one that the source has.
+Result<api::Release> InClusterFirst(const Context& ctx, const ReleaseSources& sources, const api::Provider& provider,
+                                    Notes& notes) {
+  const bool named = !provider.spec.version.empty();
+  std::optional<api::Release> kept;
+  if (named) {
+    const api::Version version = TRY(ParseVersion(provider.spec.version));
+    kept = TRY(Kept(ctx, *sources.client, provider, version));
+    if (kept) return *std::move(kept);
+  }
+  api::Release release = TRY(FromSource(ctx, sources, provider, notes));
+  if (!named) kept = TRY(Kept(ctx, *sources.client, provider, release.version));
+  return kept ? *std::move(kept) : std::move(release);
+}
+
 Result<api::Release> Found(const Context& ctx, const ReleaseSources& sources, const api::Provider& provider,
                            Notes& notes) {
   const auto& fetch = provider.spec.fetch_config;
   if (fetch && fetch->selector)
     return sources.client != nullptr ? InCluster(ctx, *sources.client, provider) : InFiles(sources, provider);
-  if (fetch && !fetch->oci.empty()) return FromRegistry(ctx, sources, provider);
-  return Fetched(ctx, sources, provider, notes);
+  if (sources.cluster_first) return InClusterFirst(ctx, sources, provider, notes);
+  return FromSource(ctx, sources, provider, notes);
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ struct ReleaseSources {
   bool offline = false;  // without what isn't on this machine
   // Where fetchConfig.selector selects: the ConfigMaps of the provider's namespace in this cluster, or these.
   kube::Client* client = nullptr;
+  bool cluster_first = false;  // a release that lies in `client`'s goes before its source (I14), as the operator has it
   std::vector<const kube::Object*> maps = {};
   fetch::SourceCredentials credentials = {};  // of the provider's Secret; "" for those of the configuration
   bool signatures = false;                    // with those of both files (T14)
@@ -27,7 +28,8 @@ struct ReleaseSources {
 // What of spec.fetchConfig the operator refuses, whatever the release is: git, a URL of another host.
 std::optional<api::FieldError> RefusedSource(const api::Provider& provider);
 
-// By fetchConfig.selector, fetchConfig.url, fetchConfig.oci, or the configuration (with its folder of overrides).
+// By fetchConfig.selector, what lies in the cluster (`cluster_first`), fetchConfig.url, fetchConfig.oci, or the
+// configuration (with its folder of overrides).
 // kNotFound: the version isn't there. kFailedPrecondition: not looked for, being offline. kInvalidArgument: a source or
 // a digest that the operator refuses. Anything else: it can't be read, or a project on GitLab may be a private one.
 Result<api::Release> FindRelease(const Context& ctx, const ReleaseSources& sources, const api::Provider& provider,

@@ -308,6 +308,56 @@ TEST_F(DiffOfInstalled, OfSeveralReleasesTheOneThatCountsIsShown) {
   }
 }
 
+// L18, I14: also where it has no selector, or no version; with what the folder has, before its source is asked.
+TEST_F(DiffOfInstalled, AReleaseInTheClusterGoesBeforeItsSource) {
+  PutRelease("v1.1.0", "");
+  Release("v1.1.0", ReplaceAll(std::string(kRelease), "nothing", "of-the-source"));
+  const std::string map = "/api/v1/namespaces/docker-system/configmaps/infrastructure-docker-v1.1.0";
+  for (const char* spec : {"", "{version: v1.1.0, configSecret: {name: s}}", "{configSecret: {name: s}}"}) {
+    SCOPED_TRACE(spec);
+    const bool named = std::string_view(spec).empty();
+    Outcome got = named ? Run({"diff", "docker:v1.1.0"}) : Run({"diff", "-f", File(spec)});
+    EXPECT_EQ(got.code, 1) << got.err;
+    EXPECT_THAT(got.out, AllOf(HasSubstr("ConfigMap.docker-system.gone"), Not(HasSubstr("of-the-source"))));
+  }
+  // T6: what was fetched and isn't asked for any more is fetched again; what somebody put there isn't.
+  api::Release release;
+  release.components = *ReadFile(cluster_.folder / "r/infrastructure-docker/v1.1.0/c.yaml");
+  const std::string asked =
+      "{version: v1.1.0, fetchConfig: {digest: '" + release.Digest() + "'}, configSecret: {name: s}}";
+  Outcome refused = Run({"diff", "-f", File(asked)});
+  EXPECT_EQ(refused.code, 2) << refused.out;
+  EXPECT_THAT(refused.err, HasSubstr("spec.fetchConfig.digest: "));
+  cluster_.Change(map, [](Json& stored) { stored["metadata"]["labels"][std::string(api::kLabelManagedBy)] = "true"; });
+  Outcome again = Run({"diff", "-f", File(asked)});
+  EXPECT_THAT(again.out, HasSubstr("of-the-source")) << again.err;
+  std::filesystem::remove_all(cluster_.folder / "r/infrastructure-docker/v1.1.0");
+  Outcome apart = Run({"diff", "docker:v1.1.0"});
+  EXPECT_EQ(apart.code, 1) << apart.err;
+  EXPECT_THAT(apart.out, HasSubstr("ConfigMap.docker-system.gone"));
+}
+
+// L18: somebody put another text of the installed version there, which the operator takes next; its source has it
+// still.
+TEST_F(DiffOfInstalled, APatchedReleaseOfTheInstalledVersionIsShown) {
+  api::Release release;
+  release.components = *ReadFile(cluster_.folder / "r/infrastructure-docker/v1.0.0/c.yaml");
+  cluster_.Change(UpgradeCluster::PathOf(kDocker), [&](Json& provider) {
+    provider["status"]["history"] = Json::array({{{"version", "v1.0.0"},
+                                                  {"digest", release.Digest()},
+                                                  {"time", "2026-01-01T00:00:00Z"},
+                                                  {"outcome", "Succeeded"}}});
+  });
+  PutRelease("v1.0.0", "");
+  cluster_.Change("/api/v1/namespaces/docker-system/configmaps/infrastructure-docker-v1.0.0", [](Json& map) {
+    map["data"]["components"] = ReplaceAll(GetString(map, {"data", "components"}), "nothing", "patched");
+  });
+  Outcome got = Run({"diff", "docker"});
+  EXPECT_EQ(got.code, 1) << got.err;
+  EXPECT_THAT(got.out, HasSubstr("+  plain: patched\n"));
+  for (const char* value : {"sesame", "poppy"}) EXPECT_THAT(got.out + got.err, Not(HasSubstr(value)));
+}
+
 // L18: what is to run (T12) says nothing of what did: the registry has another v1.0.0, which doesn't ask for PASSWORD.
 TEST_F(DiffOfInstalled, TheInstalledReleaseIsThatInTheClusterWhateverItsSourceIs) {
   auto artifact = [](std::string_view rest) {

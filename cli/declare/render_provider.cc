@@ -49,10 +49,13 @@ Result<std::string> ReadAdditional(const Context& ctx, kube::Client& client, con
   return Error{Code::kFailedPrecondition, Where("ConfigMap", *ref) + " has no key manifests under data", {}};
 }
 
+enum class Look { kInClusterFirst, kAtTheSource };
+
 Result<api::Release> ReadReleaseOf(const Context& ctx, kube::Client& client, const Config& config,
-                                   const api::Provider& provider, const Secret& secret, Notes& notes) {
+                                   const api::Provider& provider, const Secret& secret, Look look, Notes& notes) {
   ReleaseSources sources{config};
   sources.client = &client;
+  sources.cluster_first = look == Look::kInClusterFirst;
   SourceSecret read{fetch::CredentialsIn(secret), ""};
   if (provider.spec.fetch_config && !provider.spec.fetch_config->oci.empty())
     read = TRY(ForItsSource(ctx, client, provider));
@@ -139,8 +142,8 @@ class LiveValues {
   }
 
   // As it lies in the cluster (I14), wherever it came from (T12 says what is to run), else, or where that is damaged or
-  // has another text by now, that of its source, which is `same` where it was read already. T10: another source gets no
-  // token.
+  // has another text by now, that of its source, which `same` may be: what is to run of that version. T10: another
+  // source gets no token.
   Result<api::Release> InstalledRelease(const api::Provider& live, const std::string& digest, bool same_source,
                                         const api::Release* same) {
     auto is_it = [&](const api::Release& release) { return digest.empty() || digest == release.Digest(); };
@@ -151,9 +154,10 @@ class LiveValues {
     const bool damaged = !stored.ok() && (stored.code() == Code::kInvalidArgument || stored.code() == Code::kNotFound);
     if (!stored.ok() && !damaged) return stored.error();
     if (stored.ok() && *stored && is_it((*stored)->release)) return std::move((*stored)->release);
+    if (same != nullptr && is_it(*same)) return *same;
     Secret secret = secret_;
     if (!same_source) secret.erase(kGitLabToken);
-    api::Release release = same != nullptr ? *same : TRY(ReadReleaseOf(ctx_, client_, config_, live, secret, notes_));
+    api::Release release = TRY(ReadReleaseOf(ctx_, client_, config_, live, secret, Look::kAtTheSource, notes_));
     if (is_it(release)) return release;
     return Error{
         Code::kFailedPrecondition,
@@ -189,7 +193,7 @@ Result<RenderedProvider> RenderProvider(const Context& ctx, ManagementCluster& c
   Secret secret = TRY(ReadSecret(ctx, client, provider.spec.config_secret));
   // T10: it would go to a host that whoever wrote the object names, so none of another namespace's does.
   if (provider.spec.config_secret && provider.spec.config_secret->ns != provider.id.ns) secret.erase(kGitLabToken);
-  const api::Release release = TRY(ReadReleaseOf(ctx, client, config, provider, secret, notes));
+  const api::Release release = TRY(ReadReleaseOf(ctx, client, config, provider, secret, Look::kInClusterFirst, notes));
   RenderedProvider out;
   out.version = release.version.ToString();
   for (const auto& [name, value] : secret) {
