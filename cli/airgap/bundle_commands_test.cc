@@ -129,6 +129,11 @@ TEST_F(Bundles, CreateSaysWhichObjectAsksForAnotherSource_L27) {
   Outcome both = RunAlone(CreateTo(file, cluster_.folder.Put("both.yaml", plain + "---\n" + by_registry)));
   EXPECT_EQ(both.code, 0) << both.err;
   EXPECT_THAT(both.err, HasSubstr(words));
+  // Of one object, too.
+  const std::string same = Object("{version: v2.0.0}");
+  Outcome twice = RunAlone(CreateTo(file, cluster_.folder.Put("twice.yaml", same + "---\n" + by_registry)));
+  EXPECT_EQ(twice.code, 0) << twice.err;
+  EXPECT_THAT(twice.err, HasSubstr(words));
   Outcome one = RunAlone(CreateTo(file, cluster_.folder.Put("one.yaml", by_registry)));
   EXPECT_EQ(one.code, 0) << one.err;
   EXPECT_THAT(one.err, Not(HasSubstr("the same release from")));

@@ -137,12 +137,16 @@ TEST_F(AirGap, PreloadTakesAnObjectOnce_L25) {
     EXPECT_EQ(same.out, "configmap/infrastructure-aws-v2.0.0 in namespace capa-system unchanged\n") << same.err;
     EXPECT_EQ(same.code, 0) << spec << " asks for the same release";
   }
-  cluster_.folder.Put("objects/b.yaml", Object("{version: v2.1.0, fetchConfig: {selector: {matchLabels: {a: b}}}}"));
-  Outcome refused = Run({"preload", "-f", first, "-f", second});
-  EXPECT_EQ(refused.code, 1);
-  EXPECT_THAT(refused.err, HasSubstr("b.yaml: InfrastructureProvider capa-system/aws is there twice, with two versions "
-                                     "or sources"));
-  EXPECT_EQ(cluster_.writes().size(), writes);
+  for (const char* spec : {"{version: v2.1.0}", "{version: v2.0.0, fetchConfig: {selector: {matchLabels: {a: b}}}}",
+                           "{version: v2.0.0, fetchConfig: {digest: "
+                           "'sha256:0000000000000000000000000000000000000000000000000000000000000000'}}"}) {
+    cluster_.folder.Put("objects/b.yaml", Object(spec));
+    Outcome refused = Run({"preload", "-f", first, "-f", second});
+    EXPECT_EQ(refused.code, 1) << spec;
+    EXPECT_THAT(refused.err, HasSubstr("b.yaml: InfrastructureProvider capa-system/aws is there twice, with two "
+                                       "versions or sources"));
+    EXPECT_EQ(cluster_.writes().size(), writes);
+  }
 }
 
 // Nobody could tell its contract.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "api/moves/wanted_contracts.h"
 #include "operator/decide/contract_rules.h"
 #include "releases/release_store.h"
 
@@ -53,14 +54,7 @@ bool IsOlder(const std::string& known, const std::string& installed) {
 }  // namespace
 
 std::vector<std::string> WantedContracts(const Observation& o) {
-  bool core = o.provider.id.type == api::ProviderType::kCore;
-  std::vector<std::string> contracts =
-      core || !o.core ? api::KnownContracts() : api::AcceptedBy(o.core->status.contract);
-  std::sort(contracts.begin(), contracts.end(), [](const std::string& a, const std::string& b) {
-    auto known = api::KnownContracts();
-    return std::find(known.begin(), known.end(), a) > std::find(known.begin(), known.end(), b);
-  });
-  return contracts;
+  return api::ContractsFor(o.provider.id.type, o.core ? std::optional(o.core->status.contract) : std::nullopt);
 }
 
 void NewestVersions::Picked(const Observation& o, const api::Version& version) {
