@@ -91,6 +91,27 @@ TEST_F(Bundles, CreateSaysWhichObjectsWouldNotFindTheirs_L27) {
   }
 }
 
+// L27: one object, in the files of two clusters.
+TEST_F(Bundles, CreateSaysOfWhichFileAnObjectIs_L27) {
+  const std::string selects = ", fetchConfig: {selector: {matchLabels: {a: b}}}}";
+  cluster_.folder.Put("clusters/dev.yaml", Object("{version: v2.0.0" + selects));
+  cluster_.folder.Put("clusters/prod.yaml", Object("{version: v2.1.0" + selects));
+  Outcome made = RunAlone(CreateTo(cluster_.folder / "other.tar", cluster_.folder / "clusters"));
+  EXPECT_EQ(made.code, 0) << made.err;
+  const std::string words = ".yaml:1: InfrastructureProvider capa-system/aws: bundle load puts";
+  EXPECT_THAT(made.err, AllOf(HasSubstr("clusters/dev" + words), HasSubstr("clusters/prod" + words)));
+  fetch::OciStandIn registry(
+      {{"v2.0.0",
+        {.files = {{"metadata.yaml", kMetadata}, {"components.yaml", ComponentsOf("aws", "capa-system", "other")}}}}});
+  cluster_.folder.Put("clusters/prod.yaml",
+                      Object("{version: v2.0.0, fetchConfig: {oci: '" + registry.reference() + "'}}"));
+  Outcome refused = RunAlone(CreateTo(cluster_.folder / "other.tar", cluster_.folder / "clusters"));
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.err,
+              AllOf(HasSubstr("infrastructure-aws v2.0.0 comes from two sources"), HasSubstr("clusters/dev.yaml:1: "),
+                    HasSubstr("clusters/prod.yaml:1: "), HasSubstr(registry.reference())));
+}
+
 // One bundle is of any number of clusters.
 TEST_F(Bundles, CreateTakesAllVersionsOfAnObject_L27) {
   const std::string both = Object("{version: v2.0.0}") + "---\n" + Object("{version: v2.1.0}");

@@ -131,8 +131,17 @@ Status CheckFound(const api::Provider& provider, const std::map<std::string, std
                   api::SelectorOf(labels)));
 }
 
-Result<CollectedRelease> OfObject(const Context& ctx, const Config& config, const api::Provider& provider,
+// An object that asks for a release. A value.
+struct Asking {
+  api::Provider provider;
+  std::string where;  // "" in a cluster
+
+  std::string Name() const { return where.empty() ? Describe(provider.id) : where + ": " + Describe(provider.id); }
+};
+
+Result<CollectedRelease> OfObject(const Context& ctx, const Config& config, const Asking& asking,
                                   const ArtifactSource& artifact, ManagementCluster* cluster, Notes& notes) {
+  const api::Provider& provider = asking.provider;
   const api::ProviderId& id = provider.id;
   const bool own = TRY(HasOwnSource(provider, artifact.url)), named = !artifact.url.empty();
   api::Release release =
@@ -144,7 +153,7 @@ Result<CollectedRelease> OfObject(const Context& ctx, const Config& config, cons
   ProviderRelease found{{.type = id.type, .name = id.name, .url = ""},
                         std::string(api::KindOf(id.type).components_file),
                         std::move(release)};
-  return CollectedRelease{TRY(CandidateOf(config, std::move(found), id.ns)), provider};
+  return CollectedRelease{TRY(CandidateOf(config, std::move(found), id.ns)), provider, asking.where};
 }
 
 // What a release comes of: objects that agree in it want one and the same. A value.
@@ -157,13 +166,13 @@ bool WantTheSame(const Wanted& a, const Wanted& b) {
   return api::SameVersion(a.version, b.version) && a.source == b.source;
 }
 
-Result<std::vector<api::Provider>> InFiles(const CollectOptions& options, std::istream& in, Notes& notes) {
+Result<std::vector<Asking>> InFiles(const CollectOptions& options, std::istream& in, Notes& notes) {
   ManifestFiles manifests = TRY(ReadManifests(options.files, in));
   for (const Finding& finding : manifests.findings) {
     if (finding.level == Level::kError) return Invalid(finding.file + ": " + finding.message);
     notes.Warn(finding.file + ": " + finding.message);
   }
-  std::vector<api::Provider> out;
+  std::vector<Asking> out;
   std::map<std::string, std::vector<Wanted>> seen;  // by object
   for (const Document& document : manifests.documents) {
     if (std::string mistake = MistakenKind(document.object()); !mistake.empty())
@@ -186,7 +195,7 @@ Result<std::vector<api::Provider>> InFiles(const CollectOptions& options, std::i
       return Invalid(fmt::format("{}: {} is there twice, with two versions or sources: name the files of one cluster",
                                  document.file(), Describe(provider.id)));
     before.push_back(one);
-    out.push_back(std::move(provider));
+    out.push_back({std::move(provider), fmt::format("{}:{}", document.file(), document.PlaceOf({}).line)});
   }
   if (!out.empty()) return out;
   return Invalid(fmt::format("there is no Provider object in {}", Join(options.files, ", ")));
@@ -194,26 +203,28 @@ Result<std::vector<api::Provider>> InFiles(const CollectOptions& options, std::i
 
 Result<std::vector<CollectedRelease>> OfObjects(const Context& ctx, const Config& config, const CollectOptions& options,
                                                 ManagementCluster* cluster, std::istream& in, Notes& notes) {
-  std::vector<api::Provider> providers;
+  std::vector<Asking> objects;
   if (options.existing) {
     for (ProviderObject& one : TRY(AllProviders(ctx, *cluster, options.ns))) {
       if (one.unreadable) return one.unreadable->With(Describe(one.provider.id));
-      providers.push_back(std::move(one.provider));
+      objects.push_back({std::move(one.provider), ""});
     }
-    if (providers.empty()) return Error{Code::kNotFound, "the cluster has declared no providers", {}};
+    if (objects.empty()) return Error{Code::kNotFound, "the cluster has declared no providers", {}};
   } else {
-    providers = TRY(InFiles(options, in, notes));
+    objects = TRY(InFiles(options, in, notes));
   }
   std::set<std::string> labels;
-  for (const api::Provider& one : providers) labels.insert(api::ManifestLabel(one.id.type, one.id.name));
+  for (const Asking& one : objects) labels.insert(api::ManifestLabel(one.provider.id.type, one.provider.id.name));
   const ArtifactSource artifact = TRY(ArtifactOf(options, labels));
   std::vector<CollectedRelease> out;
-  for (const api::Provider& one : providers)
-    out.push_back(TRY_WITH(OfObject(ctx, config, one, artifact, cluster, notes), Describe(one.id)));
+  for (const Asking& one : objects)
+    out.push_back(TRY_WITH(OfObject(ctx, config, one, artifact, cluster, notes), one.Name()));
   return out;
 }
 
 }  // namespace
+
+std::string CollectedRelease::Name() const { return Asking{provider, where}.Name(); }
 
 std::map<std::string, std::string> CollectedRelease::Labels() const {
   return api::LabelsToBeFoundBy(provider, candidate.found.release.version.ToString());
@@ -252,7 +263,7 @@ CollectedRelease WithOwnLabels(Candidate candidate) {
   api::Provider provider;
   provider.id = candidate.id;
   provider.spec.version = candidate.found.release.version.ToString();
-  return {std::move(candidate), std::move(provider)};
+  return {std::move(candidate), std::move(provider), ""};
 }
 
 bool AsksItsSource(const CollectedRelease& one) {

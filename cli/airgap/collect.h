@@ -33,7 +33,9 @@ struct ArtifactSource {
 struct CollectedRelease {
   Candidate candidate;
   api::Provider provider;  // the object that asks for it; of flags, one that would
+  std::string where = {};  // of an object in a file: that, and the line
 
+  std::string Name() const;                           // for messages: files may have an object several times
   std::map<std::string, std::string> Labels() const;  // that it gets in the cluster
 };
 

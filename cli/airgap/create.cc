@@ -9,7 +9,6 @@
 #include "cli/airgap/bundle_commands.h"
 #include "cli/cert_manager/release.h"
 #include "cli/frame/output.h"
-#include "cli/frame/provider_objects.h"
 #include "cli/frame/table.h"
 #include "cli/install/list_images.h"
 
@@ -29,16 +28,16 @@ void WarnOfObjects(const Config& config, const std::vector<CollectedRelease>& co
       notes.Warn(
           fmt::format("{}: a bundle has no signatures, and this object asks for them (spec.fetchConfig.verify): use "
                       "preload -f FILE, or sign the artifact once bundle load --to has put it into a registry",
-                      Describe(one.candidate.id)));
+                      one.Name()));
     if (AsksItsSource(one))
       notes.Warn(fmt::format(
           "{}: without spec.version the operator asks the source, and doesn't look at what bundle load puts "
           "into the cluster: write {}",
-          Describe(one.candidate.id), one.candidate.found.release.version.ToString()));
+          one.Name(), one.candidate.found.release.version.ToString()));
     auto placed = CandidateOf(config, one.candidate.found, "");
     if (!placed.ok()) {
-      notes.Warn(fmt::format("{}: bundle load can't say where its release goes: {}", Describe(one.candidate.id),
-                             placed.error().message));
+      notes.Warn(
+          fmt::format("{}: bundle load can't say where its release goes: {}", one.Name(), placed.error().message));
       continue;
     }
     const auto loaded = WithOwnLabels(*std::move(placed));
@@ -48,23 +47,28 @@ void WarnOfObjects(const Config& config, const std::vector<CollectedRelease>& co
     notes.Warn(
         fmt::format("{}: bundle load puts its release into namespace {} with the operator's labels, where this "
                     "object doesn't look; use preload -f FILE there",
-                    Describe(one.candidate.id), loaded.candidate.id.ns));
+                    one.Name(), loaded.candidate.id.ns));
   }
 }
 
 // A provider in two namespaces is one release.
 Status AddReleases(const std::vector<CollectedRelease>& collected, Bundle& out) {
-  std::map<std::string, std::string> digests;
+  std::map<std::string, std::pair<std::string, const CollectedRelease*>> digests;
   for (const CollectedRelease& one : collected) {
     const api::Release& release = one.candidate.found.release;
     const std::string what = one.candidate.label() + " " + release.version.ToString();
-    auto [before, is_new] = digests.emplace(what, release.Digest() + fetch::OciDigest(release.metadata));
+    const std::string digest = release.Digest() + fetch::OciDigest(release.metadata);
+    auto [before, is_new] = digests.emplace(what, std::pair(digest, &one));
     if (is_new)
       out.releases.push_back({one.candidate.id.type, one.candidate.id.name, Portable(release)});
-    else if (before->second != release.Digest() + fetch::OciDigest(release.metadata))
-      return Error{Code::kFailedPrecondition,
-                   what + " comes from two sources with different files: a bundle has one of each",
-                   {}};
+    else if (before->second.first != digest)
+      return Error{
+          Code::kFailedPrecondition,
+          fmt::format("{} comes from two sources with different files, and a bundle has one of each: {} has it "
+                      "from {}, and {} from {}",
+                      what, before->second.second->Name(), before->second.second->candidate.found.release.source,
+                      one.Name(), release.source),
+          {}};
   }
   return Ok();
 }
@@ -81,7 +85,7 @@ void WarnOfSources(const std::vector<CollectedRelease>& collected, const Bundle&
       notes.Warn(
           fmt::format("{}: the bundle has the same release from {}, which this object doesn't take "
                       "(spec.fetchConfig.oci); make a bundle of this object alone, or use preload -f FILE",
-                      Describe(one.candidate.id), bundled.release.source));
+                      one.Name(), bundled.release.source));
     }
   }
 }

@@ -8,7 +8,6 @@
 #include "base/yaml/yaml.h"
 #include "cli/airgap/put.h"
 #include "cli/frame/output.h"
-#include "cli/frame/provider_objects.h"
 #include "cli/frame/structured.h"
 
 namespace capi::cli {
@@ -27,7 +26,7 @@ Status CheckVersions(const std::vector<CollectedRelease>& releases) {
     return Error{Code::kInvalidArgument,
                  fmt::format("{}: spec.version: without it the operator asks the source, and doesn't look at a release "
                              "that is there: write {}",
-                             Describe(one.candidate.id), one.candidate.found.release.version.ToString()),
+                             one.Name(), one.candidate.found.release.version.ToString()),
                  {}};
   }
   return Ok();
