@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "api/release_choice.h"
-#include "cli/frame/management_cluster.h"
 #include "cli/frame/overrides.h"
 #include "cli/frame/provider_release.h"
 #include "fetch/url.h"
@@ -13,8 +12,15 @@
 namespace capi::cli {
 namespace {
 
-Result<api::Release> InFiles(const ReleaseSources& sources, const api::Provider& provider) {
-  const kube::Object* map = TRY(SelectRelease(sources.maps, provider));
+// spec.version, else the newest one that fits (I3).
+Result<api::Version> VersionOf(const Context& ctx, const ReleaseSources& sources, const api::Provider& provider,
+                               fetch::Repository& repository) {
+  if (!provider.spec.version.empty()) return ParseVersion(provider.spec.version);
+  return TRY_WITH(fetch::LatestVersion(ctx, repository, sources.contracts), "failed to get latest version");
+}
+
+Result<api::Release> InFiles(const Context& ctx, const ReleaseSources& sources, const api::Provider& provider) {
+  const kube::Object* map = TRY(SelectRelease(ctx, sources.maps, provider, sources.contracts));
   return releases::ReadReleaseMap(*map, [&](const std::string& name) -> Result<kube::Object> {
     for (const kube::Object* other : sources.maps) {
       if (other->name() == name) return *other;
@@ -24,7 +30,8 @@ Result<api::Release> InFiles(const ReleaseSources& sources, const api::Provider&
 }
 
 // As the operator takes it (I14): no other ConfigMap than that one is read whole.
-Result<api::Release> InCluster(const Context& ctx, kube::Client& client, const api::Provider& provider) {
+Result<api::Release> InCluster(const Context& ctx, const ReleaseSources& sources, const api::Provider& provider) {
+  kube::Client& client = *sources.client;
   const auto selector =
       TRY_WITH(kube::LabelSelector::FromJson(*provider.spec.fetch_config->selector), "spec.fetchConfig.selector");
   const auto list = TRY_WITH(client.List(ctx, kube::Builtin("ConfigMap"), provider.id.ns,
@@ -34,9 +41,7 @@ Result<api::Release> InCluster(const Context& ctx, kube::Client& client, const a
   for (const kube::Object& map : list.items) stored.push_back(api::ReadStoredRelease(map));
   const std::string where = fmt::format("ConfigMaps of namespace {} with {}", provider.id.ns, selector.ToString());
   auto repository = releases::StoredRepository(client, provider, stored, where);
-  const api::Version version =
-      TRY(provider.spec.version.empty() ? fetch::LatestVersion(ctx, *repository, {std::string(kContract)})
-                                        : ParseVersion(provider.spec.version));
+  const api::Version version = TRY(VersionOf(ctx, sources, provider, *repository));
   const api::StoredRelease* counts = api::ReleaseThatCounts(stored, provider, version.ToString());
   if (counts != nullptr) return releases::ReadRelease(ctx, client, *counts);
   return WithVersions(
@@ -53,6 +58,17 @@ Error NotThere(const Context& ctx, fetch::Repository& repository, std::string_vi
   return WithVersions(versions, std::move(error));
 }
 
+// The same; the provider's URL may name one.
+Result<api::Version> VersionAt(const Context& ctx, const ReleaseSources& sources, const api::Provider& provider,
+                               const std::string& url, fetch::Repository& repository) {
+  api::Provider asked = provider;
+  if (asked.spec.version.empty()) {
+    const std::string named = TRY(VersionInUrl(url, api::ManifestLabel(provider.id.type, provider.id.name)));
+    if (named != "latest") asked.spec.version = named;
+  }
+  return VersionOf(ctx, sources, asked, repository);
+}
+
 Result<api::Release> Fetched(const Context& ctx, const ReleaseSources& sources, const api::Provider& provider,
                              Notes& notes) {
   const api::ProviderId& id = provider.id;
@@ -67,8 +83,7 @@ Result<api::Release> Fetched(const Context& ctx, const ReleaseSources& sources, 
   UseCredentials(sources.credentials, own_url, options);
   options.github.signatures = sources.signatures;
   auto plain = TRY(fetch::OpenUrl(url, label, options));
-  auto version =
-      provider.spec.version.empty() ? DefaultVersion(ctx, *plain, url, label) : ParseVersion(provider.spec.version);
+  const auto version = VersionAt(ctx, sources, provider, url, *plain);
   if (!version.ok()) return NotThere(ctx, *plain, url, version.error());
   // The folder of overrides is for what the configuration names, as with `generate provider`.
   auto repository =
@@ -86,9 +101,7 @@ Result<api::Release> FromRegistry(const Context& ctx, const ReleaseSources& sour
   options.credentials = sources.credentials.oci;
   auto repository =
       TRY_WITH(fetch::OpenOci(reference, provider.id.type, provider.id.name, options), "spec.fetchConfig.oci");
-  api::Version version =
-      TRY(provider.spec.version.empty() ? fetch::LatestVersion(ctx, *repository, {std::string(kContract)})
-                                        : ParseVersion(provider.spec.version));
+  const api::Version version = TRY(VersionOf(ctx, sources, provider, *repository));
   auto release = fetch::GetRelease(ctx, *repository, version, sources.signatures);
   if (!release.ok()) return WithVersions(ctx, *repository, release.error());
   return release;
@@ -133,7 +146,7 @@ Result<api::Release> Found(const Context& ctx, const ReleaseSources& sources, co
                            Notes& notes) {
   const auto& fetch = provider.spec.fetch_config;
   if (fetch && fetch->selector)
-    return sources.client != nullptr ? InCluster(ctx, *sources.client, provider) : InFiles(sources, provider);
+    return sources.client != nullptr ? InCluster(ctx, sources, provider) : InFiles(ctx, sources, provider);
   if (sources.cluster_first) return InClusterFirst(ctx, sources, provider, notes);
   return FromSource(ctx, sources, provider, notes);
 }

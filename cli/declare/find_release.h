@@ -7,6 +7,7 @@
 #include "api/validate/validate.h"
 #include "cli/declare/release_maps.h"
 #include "cli/frame/config.h"
+#include "cli/frame/management_cluster.h"
 #include "cli/frame/world.h"
 #include "fetch/credentials.h"
 #include "kube/client/client.h"
@@ -23,6 +24,7 @@ struct ReleaseSources {
   std::vector<const kube::Object*> maps = {};
   fetch::SourceCredentials credentials = {};  // of the provider's Secret; "" for those of the configuration
   bool signatures = false;                    // with those of both files (T14)
+  std::vector<std::string> contracts = {std::string(kContract)};  // for the newest version that fits (I3)
 };
 
 // What of spec.fetchConfig the operator refuses, whatever the release is: git, a URL of another host.

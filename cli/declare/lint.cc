@@ -4,6 +4,7 @@
 
 #include <sstream>
 
+#include "api/moves/wanted_contracts.h"
 #include "api/text.h"
 #include "base/strings.h"
 #include "cli/declare/find_release.h"
@@ -47,10 +48,15 @@ class Linting {
       if (declared) providers.push_back({std::move(*declared), std::nullopt, ""});
     }
     LintDuplicates(providers, findings_);
-    for (ReleasedProvider& provider : providers) {
-      TRY(ctx_.Check());
-      Fetch(objects, provider);
-      LintRelease(provider, objects, findings_);
+    // The core's contract says which versions of the others fit.
+    for (const bool core : {true, false}) {
+      for (ReleasedProvider& provider : providers) {
+        if ((provider.declared.provider.id.type == api::ProviderType::kCore) != core) continue;
+        TRY(ctx_.Check());
+        Fetch(objects, provider);
+        LintRelease(provider, objects, findings_);
+        if (core && !core_contract_ && !provider.contract.empty()) core_contract_ = provider.contract;
+      }
     }
     LintContracts(providers, findings_);
     if (options_.strict) {
@@ -91,6 +97,7 @@ class Linting {
     Notes notes(unheard);
     ReleaseSources sources{config_, options_.offline};
     sources.maps = objects.ConfigMaps(declared.provider.id.ns);
+    sources.contracts = api::ContractsFor(declared.provider.id.type, core_contract_);
     auto release = FindRelease(ctx_, sources, declared.provider, notes);
     if (!release.ok()) return NotFetched(declared, release.error());
     provider.release = *std::move(release);
@@ -128,6 +135,7 @@ class Linting {
   const LintOptions& options_;
   std::vector<Finding> findings_;
   size_t seen_ = 0;
+  std::optional<std::string> core_contract_;  // of these files' core, where that is known
 };
 
 std::string Print(const std::optional<OutputFormat>& format, const std::vector<Finding>& findings) {

@@ -247,6 +247,22 @@ TEST_F(LintTest, AReleaseInConfigMapsOfTheFiles) {
   EXPECT_THAT(outcome.out, HasSubstr("note: "));
 }
 
+// L19, I3: as the operator chooses it for the core of the same files, wherever that stands in them.
+TEST_F(LintTest, WithoutAVersionTheReleaseIsTheOneThatFitsTheCore) {
+  const std::string series = "{major: 1, minor: 0, contract: v1beta1}", first(kReleaseMap);
+  std::string maps = first + ReplaceAll(ReplaceAll(first, "v1.0.0", "v2.0.0"), series,
+                                        series + ", {major: 2, minor: 0, contract: v1beta2}");
+  maps += ReplaceAll(ReplaceAll(first, "v1.0.0", "v3.0.0"), "  metadata: |", "  other: |");
+  const std::string selects = X("  fetchConfig: {selector: {matchLabels: {a: b}}}\n") + maps;
+  for (const std::string version : {"v1.0.0", "v2.0.0"}) {
+    const std::string core = "---\n" + Core("{version: " + version + "}");
+    EXPECT_THAT(Text(selects + core).out, AllOf(HasSubstr("x " + version + " needs [MISSING]"),
+                                                Not(HasSubstr("[contract]")), Not(HasSubstr("[release]"))));
+    EXPECT_THAT(Text(X("  {}\n") + core).out,
+                AllOf(HasSubstr("x " + version + " needs [KEY]"), Not(HasSubstr("[contract]"))));
+  }
+}
+
 TEST_F(LintTest, OfflineLeavesOutWhatIsElsewhere) {
   std::string text =
       "apiVersion: operator.cluster.x-k8s.io/v1alpha2\nkind: InfrastructureProvider\nmetadata: {name: aws, namespace: "

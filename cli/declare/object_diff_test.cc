@@ -308,6 +308,26 @@ TEST_F(DiffOfInstalled, OfSeveralReleasesTheOneThatCountsIsShown) {
   }
 }
 
+// L18, I3: the newest that the core of the cluster takes, wherever the releases are.
+TEST_F(DiffOfInstalled, WithoutAVersionTheOneThatFitsTheCoreIsShown) {
+  const UpgradeProvider core = {api::ProviderType::kCore, "capi-system", "cluster-api", "v1.12.0", "v1beta2"};
+  cluster_.Add(core);
+  cluster_.folder.Put("r/infrastructure-docker/v1.1.0/metadata.yaml",
+                      ReplaceAll(std::string(kMetadata), "minor: 0, contract: v1beta2", "minor: 0, contract: v1beta1"));
+  for (const char* version : {"v1.0.0", "v1.1.0"}) PutRelease(version, "mine");
+  const std::string selector = ", fetchConfig: {selector: {matchLabels: {release: mine}}}";
+  for (const char* contract : {"v1beta2", "v1beta1"}) {
+    cluster_.Change(UpgradeCluster::PathOf(core), [&](Json& object) { object["status"]["contract"] = contract; });
+    for (const std::string& source : {selector, std::string()}) {
+      SCOPED_TRACE(contract + source);
+      Outcome got = Run({"diff", "-f", File("{configSecret: {name: s}" + source + "}")});
+      EXPECT_EQ(got.code, 1) << got.err;
+      const bool prunes = got.out.find(" +0,0 @@") != std::string::npos;  // as v1.1.0 does
+      EXPECT_EQ(prunes, contract == std::string("v1beta2")) << got.out;
+    }
+  }
+}
+
 // L18, I14: also where it has no selector, or no version; with what the folder has, before its source is asked.
 TEST_F(DiffOfInstalled, AReleaseInTheClusterGoesBeforeItsSource) {
   PutRelease("v1.1.0", "");

@@ -3,44 +3,91 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 #include <string>
 
 #include "api/release_choice.h"
 #include "api/stored_release.h"
 #include "base/strings.h"
+#include "fetch/repository.h"
 #include "kube/meta/label_selector.h"
 
 namespace capi::cli {
 namespace {
 
-bool IsNewer(const api::Version& a, const api::Version& b) {
-  return a.prerelease.empty() != b.prerelease.empty() ? a.prerelease.empty() : a > b;
+// A ConfigMap of the files, and what it is as a release. A value.
+struct FileMap {
+  const kube::Object* map = nullptr;
+  api::StoredRelease stored;
+};
+
+// Null for none.
+const kube::Object* MapThatCounts(const std::vector<FileMap>& maps, const api::Provider& provider,
+                                  const std::string& version) {
+  std::vector<api::StoredRelease> stored;
+  for (const FileMap& one : maps) stored.push_back(one.stored);
+  const api::StoredRelease* counts = api::ReleaseThatCounts(stored, provider, version);
+  if (counts == nullptr) return nullptr;
+  auto it = std::find_if(maps.begin(), maps.end(), [&](const FileMap& one) {
+    return one.stored.ns == counts->ns && one.stored.name == counts->name && one.stored.version == counts->version;
+  });
+  return it->map;
 }
+
+// The metadata of releases in files, for the choice among them. Thread-compatible.
+class MetadataInFiles : public fetch::Repository {
+ public:
+  MetadataInFiles(const std::vector<FileMap>& maps, const api::Provider& provider) : maps_(maps), provider_(provider) {}
+
+  std::string Describe() const override {
+    return "the ConfigMaps of these files that spec.fetchConfig.selector selects";
+  }
+  bool IsLocal() const override { return true; }
+  std::string ComponentsFile() const override { return "components"; }
+
+  Result<std::vector<api::Version>> Versions(const Context&) override {
+    std::vector<api::Version> out;
+    for (const FileMap& one : maps_) out.push_back(*one.stored.version);
+    std::sort(out.begin(), out.end());
+    return out;
+  }
+
+  Result<std::string> File(const Context&, const api::Version& version, std::string_view name) override {
+    const kube::Object* map = MapThatCounts(maps_, provider_, version.ToString());
+    const Json* text = map != nullptr && name == "metadata.yaml" ? Find(map->json(), {"data", "metadata"}) : nullptr;
+    if (text != nullptr && text->is_string()) return text->get<std::string>();
+    return Error{Code::kNotFound, fmt::format("{} {} has no {}", Describe(), version.ToString(), name), {}};
+  }
+
+ private:
+  const std::vector<FileMap>& maps_;
+  const api::Provider& provider_;
+};
 
 }  // namespace
 
-Result<const kube::Object*> SelectRelease(std::vector<const kube::Object*> maps, const api::Provider& provider) {
+Result<const kube::Object*> SelectRelease(const Context& ctx, std::vector<const kube::Object*> maps,
+                                          const api::Provider& provider, const std::vector<std::string>& contracts) {
   // As the API server lists them.
   std::stable_sort(maps.begin(), maps.end(), [](const auto* a, const auto* b) { return a->name() < b->name(); });
   auto wanted = TRY(kube::LabelSelector::FromJson(*provider.spec.fetch_config->selector));
   std::vector<std::string> there;
-  std::vector<const kube::Object*> selected;
-  std::vector<api::StoredRelease> stored;  // of these
-  const std::string& version = provider.spec.version;
-  std::optional<api::Version> newest;
+  std::vector<FileMap> selected;
   for (const kube::Object* map : maps) {
     const Json* labels = Find(map->json(), {"metadata", "labels"});
-    api::StoredRelease one = api::ReadStoredRelease(*map);
-    if (!one.version || !wanted.Matches(labels == nullptr ? Json() : *labels)) continue;
-    there.push_back(one.version->ToString());
-    if (!newest || IsNewer(*one.version, *newest)) newest = one.version;
-    selected.push_back(map);
-    stored.push_back(std::move(one));
+    FileMap one{map, api::ReadStoredRelease(*map)};
+    if (!one.stored.version || !wanted.Matches(labels == nullptr ? Json() : *labels)) continue;
+    there.push_back(one.stored.version->ToString());
+    selected.push_back(std::move(one));
   }
-  const std::string asked = version.empty() && newest ? newest->ToString() : version;
-  const api::StoredRelease* counts = api::ReleaseThatCounts(stored, provider, asked);
-  if (counts != nullptr) return selected[static_cast<size_t>(counts - stored.data())];
+  std::string version = provider.spec.version;
+  if (version.empty() && !selected.empty()) {
+    MetadataInFiles repository(selected, provider);
+    auto newest = fetch::LatestVersion(ctx, repository, contracts);
+    // They are there, and the operator takes none of them: that is no release which nobody can see from here.
+    if (!newest.ok()) return Error{Code::kInvalidArgument, newest.error().message, {}};
+    version = newest->ToString();
+  }
+  if (const kube::Object* map = MapThatCounts(selected, provider, version)) return map;
   return Error{
       Code::kNotFound,
       fmt::format("no ConfigMap that the selector {} selects has version {} (versions there: {})", wanted.ToString(),

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "api/moves/wanted_contracts.h"
 #include "base/strings.h"
 #include "base/yaml/yaml.h"
 #include "cli/declare/find_release.h"
@@ -49,6 +50,18 @@ Result<std::string> ReadAdditional(const Context& ctx, kube::Client& client, con
   return Error{Code::kFailedPrecondition, Where("ConfigMap", *ref) + " has no key manifests under data", {}};
 }
 
+// That of the cluster's core, of which nothing more is installed than one; nullopt where there is none.
+Result<std::optional<std::string>> CoreContract(const Context& ctx, kube::Client& client) {
+  std::optional<std::string> contract;
+  auto cores = client.List(ctx, api::ResourceOf(api::ProviderType::kCore), "");
+  if (!cores.ok() && cores.code() == Code::kNotFound) return contract;  // without the operator's kinds
+  if (!cores.ok()) return cores.error().With("failed to look for the core's contract");
+  for (const kube::Object& core : cores->items) {
+    if (!contract || contract->empty()) contract = GetString(core.json(), {"status", "contract"});
+  }
+  return contract;
+}
+
 enum class Look { kInClusterFirst, kAtTheSource };
 
 Result<api::Release> ReadReleaseOf(const Context& ctx, kube::Client& client, const Config& config,
@@ -56,6 +69,10 @@ Result<api::Release> ReadReleaseOf(const Context& ctx, kube::Client& client, con
   ReleaseSources sources{config};
   sources.client = &client;
   sources.cluster_first = look == Look::kInClusterFirst;
+  if (provider.spec.version.empty()) {
+    const std::optional<std::string> core = TRY(CoreContract(ctx, client));
+    sources.contracts = api::ContractsFor(provider.id.type, core);
+  }
   SourceSecret read{fetch::CredentialsIn(secret), ""};
   if (provider.spec.fetch_config && !provider.spec.fetch_config->oci.empty())
     read = TRY(ForItsSource(ctx, client, provider));

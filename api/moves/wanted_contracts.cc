@@ -1,0 +1,15 @@
+#include "api/moves/wanted_contracts.h"
+
+#include <algorithm>
+
+#include "api/release.h"
+
+namespace capi::api {
+
+std::vector<std::string> ContractsFor(ProviderType type, const std::optional<std::string>& core) {
+  std::vector<std::string> contracts = type == ProviderType::kCore || !core ? KnownContracts() : AcceptedBy(*core);
+  std::reverse(contracts.begin(), contracts.end());
+  return contracts;
+}
+
+}  // namespace capi::api
