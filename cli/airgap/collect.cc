@@ -166,7 +166,7 @@ bool WantTheSame(const Wanted& a, const Wanted& b) {
   return api::SameVersion(a.version, b.version) && a.source == b.source;
 }
 
-Result<std::vector<Asking>> InFiles(const CollectOptions& options, std::istream& in, Notes& notes) {
+Result<std::vector<Asking>> InFiles(const CollectOptions& options, Clusters clusters, std::istream& in, Notes& notes) {
   ManifestFiles manifests = TRY(ReadManifests(options.files, in));
   for (const Finding& finding : manifests.findings) {
     if (finding.level == Level::kError) return Invalid(finding.file + ": " + finding.message);
@@ -191,7 +191,7 @@ Result<std::vector<Asking>> InFiles(const CollectOptions& options, std::istream&
     std::vector<Wanted>& before = seen[Describe(provider.id)];
     if (std::any_of(before.begin(), before.end(), [&](const Wanted& other) { return WantTheSame(other, one); }))
       continue;
-    if (!before.empty() && options.of_one_cluster)
+    if (!before.empty() && clusters == Clusters::kOne)
       return Invalid(fmt::format("{}: {} is there twice, with two versions or sources: name the files of one cluster",
                                  document.file(), Describe(provider.id)));
     before.push_back(one);
@@ -202,7 +202,8 @@ Result<std::vector<Asking>> InFiles(const CollectOptions& options, std::istream&
 }
 
 Result<std::vector<CollectedRelease>> OfObjects(const Context& ctx, const Config& config, const CollectOptions& options,
-                                                ManagementCluster* cluster, std::istream& in, Notes& notes) {
+                                                Clusters clusters, ManagementCluster* cluster, std::istream& in,
+                                                Notes& notes) {
   std::vector<Asking> objects;
   if (options.existing) {
     for (ProviderObject& one : TRY(AllProviders(ctx, *cluster, options.ns))) {
@@ -211,7 +212,7 @@ Result<std::vector<CollectedRelease>> OfObjects(const Context& ctx, const Config
     }
     if (objects.empty()) return Error{Code::kNotFound, "the cluster has declared no providers", {}};
   } else {
-    objects = TRY(InFiles(options, in, notes));
+    objects = TRY(InFiles(options, clusters, in, notes));
   }
   std::set<std::string> labels;
   for (const Asking& one : objects) labels.insert(api::ManifestLabel(one.provider.id.type, one.provider.id.name));
@@ -278,8 +279,9 @@ std::vector<kube::Object> MapsOf(const CollectedRelease& one) {
 }
 
 Result<std::vector<CollectedRelease>> Collect(const Context& ctx, const Config& config, const CollectOptions& options,
-                                              ManagementCluster* cluster, std::istream& in, Notes& notes) {
-  if (options.existing || !options.files.empty()) return OfObjects(ctx, config, options, cluster, in, notes);
+                                              Clusters clusters, ManagementCluster* cluster, std::istream& in,
+                                              Notes& notes) {
+  if (options.existing || !options.files.empty()) return OfObjects(ctx, config, options, clusters, cluster, in, notes);
   // One artifact has hardly the core, too: with it only those that are named.
   const auto choices = TRY(ChooseProviders(options.providers, options.with_defaults && options.artifact_url.empty()));
   std::set<std::string> labels, seen;

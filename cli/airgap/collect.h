@@ -20,8 +20,10 @@ struct CollectOptions {
   std::string artifact_url;        // where they are, instead of each one's own source; without the defaults then
   std::string ns;                  // into which they go; of objects: in which they are
   bool with_defaults = false;      // by flags: those of init's first time, too
-  bool of_one_cluster = false;     // of an object in files: two that want two releases are refused
 };
+
+// Whose the objects of files may be: of one cluster two that want two releases of one object are refused.
+enum class Clusters { kOne, kAny };
 
 // What --artifact-url names. A value.
 struct ArtifactSource {
@@ -45,7 +47,8 @@ Status CheckOptions(const CollectOptions& options);
 // Each once; of an object that files have several times, each release that it asks for. `cluster`: null unless
 // `existing`. Errors name the provider; one that fails, fails all.
 Result<std::vector<CollectedRelease>> Collect(const Context& ctx, const Config& config, const CollectOptions& options,
-                                              ManagementCluster* cluster, std::istream& in, Notes& notes);
+                                              Clusters clusters, ManagementCluster* cluster, std::istream& in,
+                                              Notes& notes);
 
 // Of one provider that flags name.
 Result<ProviderRelease> CollectOne(const Context& ctx, const Config& config, const ProviderChoice& choice,

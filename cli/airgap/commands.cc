@@ -48,7 +48,6 @@ void AddPreload(CommandLine& line) {
       "  # From a registry\n"
       "  clusterctl preload -i aws:v2.11.1 -u oci://registry.example.com/providers/aws\n");
   auto options = std::make_shared<PreloadOptions>();
-  options->collect.of_one_cluster = true;
   AddCollectFlags(line, command, options->collect);
   command.add_option("-n,--target-namespace", options->collect.ns,
                      "Namespace for what flags name, without it the one of each release; of objects, the one that "

@@ -119,7 +119,8 @@ Status CreateBundle(const Context& ctx, const GlobalOptions& global, const Bundl
   Config config = TRY(LoadConfig(ctx, global, world.getenv, notes));
   std::optional<ManagementCluster> cluster;
   if (options.collect.existing) cluster = TRY(ManagementCluster::Open(options.cluster, world.getenv));
-  auto collected = TRY(Collect(ctx, config, options.collect, cluster ? &*cluster : nullptr, world.in, notes));
+  auto collected =
+      TRY(Collect(ctx, config, options.collect, Clusters::kAny, cluster ? &*cluster : nullptr, world.in, notes));
   WarnOfObjects(config, collected, notes);
   Bundle bundle;
   TRY(AddReleases(collected, bundle));

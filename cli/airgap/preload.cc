@@ -57,7 +57,8 @@ Status Preload(const Context& ctx, const GlobalOptions& global, const PreloadOpt
   const bool prints = !options.output.empty() || !options.to_file.empty();
   std::optional<ManagementCluster> cluster;
   if (!prints || options.collect.existing) cluster = TRY(ManagementCluster::Open(options.cluster, world.getenv));
-  auto releases = TRY(Collect(ctx, config, options.collect, cluster ? &*cluster : nullptr, world.in, notes));
+  auto releases =
+      TRY(Collect(ctx, config, options.collect, Clusters::kOne, cluster ? &*cluster : nullptr, world.in, notes));
   TRY(CheckVersions(releases));
   if (!prints) return PutIntoCluster(ctx, *cluster, releases, world);
   const std::string text = TextOf(releases, options.output == "json");
