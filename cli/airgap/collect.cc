@@ -187,7 +187,8 @@ Result<std::vector<Asking>> InFiles(const CollectOptions& options, Clusters clus
       return Invalid(fmt::format("{}: metadata.namespace is another one than {} (-n)", name, options.ns));
     api::Provider provider = TRY_WITH(api::ParseProvider(object), name);
     const Json* source = Find(object.json(), {"spec", "fetchConfig"});
-    const Wanted one{provider.spec.version, source == nullptr ? Json() : *source};
+    // An empty object, as kustomize leaves it, names none either.
+    const Wanted one{provider.spec.version, source == nullptr || source->empty() ? Json() : *source};
     std::vector<Wanted>& before = seen[Describe(provider.id)];
     if (std::any_of(before.begin(), before.end(), [&](const Wanted& other) { return WantTheSame(other, one); }))
       continue;

@@ -131,7 +131,8 @@ TEST_F(AirGap, PreloadTakesAnObjectOnce_L25) {
   Outcome made = Run({"preload", "-f", first, "-f", second});
   EXPECT_EQ(made.out, "configmap/infrastructure-aws-v2.0.0 in namespace capa-system created\n") << made.err;
   const size_t writes = cluster_.writes().size();
-  for (const char* spec : {"{version: 2.0.0}", "{version: v2.0.0, deployment: {replicas: 2}}"}) {
+  for (const char* spec :
+       {"{version: 2.0.0}", "{version: v2.0.0, deployment: {replicas: 2}}", "{version: v2.0.0, fetchConfig: {}}"}) {
     cluster_.folder.Put("objects/b.yaml", Object(spec));
     Outcome same = Run({"preload", "-f", first, "-f", second});
     EXPECT_EQ(same.out, "configmap/infrastructure-aws-v2.0.0 in namespace capa-system unchanged\n") << same.err;
