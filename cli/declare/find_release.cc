@@ -29,7 +29,8 @@ Result<api::Release> InFiles(const Context& ctx, const ReleaseSources& sources, 
   });
 }
 
-// As the operator takes it (I14): no other ConfigMap than that one is read whole.
+// As the operator takes it (I14): no other ConfigMap than that one is read whole, but for the metadata of those of
+// which the newest that fits is chosen.
 Result<api::Release> InCluster(const Context& ctx, const ReleaseSources& sources, const api::Provider& provider) {
   kube::Client& client = *sources.client;
   const auto selector =

@@ -100,7 +100,7 @@ class UpgradeCluster {
     return writes_;
   }
 
-  // Paths of objects that were read with all that they have, in their order.
+  // Paths of objects, and of lists of them, that were read with all that they have, in their order.
   std::vector<std::string> whole_reads() {
     MutexLock lock(mu_);
     return whole_reads_;
@@ -146,9 +146,9 @@ class UpgradeCluster {
 
   http::Response Read(const http::ServerRequest& request, const std::string& path) {
     MutexLock lock(mu_);
+    const bool whole = request.headers.Get("Accept").find("PartialObjectMetadata") == std::string::npos;
     if (auto found = objects_.find(path); found != objects_.end()) {
-      if (request.headers.Get("Accept").find("PartialObjectMetadata") == std::string::npos)
-        whole_reads_.push_back(path);
+      if (whole) whole_reads_.push_back(path);
       return Say(200, found->second);
     }
     if (request.query.find("watch=") != std::string::npos) {
@@ -158,6 +158,7 @@ class UpgradeCluster {
     bool named = path.find('.', path.rfind('/')) != path.npos;  // a CustomResourceDefinition
     if (named || (path.find("/namespaces/") != path.npos && !IsCollection(path)))
       return Fail(404, "NotFound", path + " not found");
+    if (whole) whole_reads_.push_back(path);
     return List(path, SelectorOf(request.query));
   }
   static kube::LabelSelector SelectorOf(const std::string& query) {
