@@ -260,6 +260,36 @@ TEST_F(ReleasesInTheCluster, AnotherOverrideOfWhatIsThereIsNotMixedUpWithIt) {  
   EXPECT_THAT(GetString(cluster_.Get(kNewMap), {"data", "components"}), HasSubstr("name: mine"));
 }
 
+// What lies there was made of them, and is whole: its other file isn't asked for anew, be the source out of reach.
+TEST_F(ReleasesInTheCluster, WhatIsThereOfTheseOverridesNeedsNoSource) {  // L13, L14
+  const std::string mine = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine, namespace: n}\n";
+  Json map = cluster_.Get(kMap);
+  map["metadata"]["name"] = "infrastructure-aws-v2.1.0";
+  map["metadata"]["labels"]["provider.cluster.x-k8s.io/version"] = "v2.1.0";
+  map["data"]["components"] = mine;
+  cluster_.folder.Put("o/infrastructure-aws/v2.1.0/infrastructure-components.yaml", mine);
+  Plan("overridesFolder: " + cluster_.folder / "o" + "\n");
+  for (const bool kept : {true, false}) {
+    SCOPED_TRACE(kept);
+    if (!kept) map["metadata"]["labels"][std::string(api::kLabelManagedBy)] = "capi-operator";
+    cluster_.Put(kNewMap, map);
+    const Variables nowhere = {{"HTTPS_PROXY", "http://127.0.0.1:1"}};
+    Outcome apply = Run({"upgrade", "apply", "-i", "aws:v2.1.0"}, nowhere);
+    EXPECT_EQ(apply.code, 0) << apply.err;
+    EXPECT_EQ(VersionOf(kAws), "v2.1.0");
+    cluster_.Change(UpgradeCluster::PathOf(kAws),
+                    [](Json& aws) { aws["spec"]["version"] = aws["status"]["installedVersion"] = "v2.1.1"; });
+    Outcome back = Run({"rollback", "aws", "--to-version", "v2.1.0", "--yes"}, nowhere);
+    EXPECT_EQ(back.code, 0) << back.err;
+    EXPECT_EQ(VersionOf(kAws), "v2.1.0");
+    cluster_.Add(kAws);
+    cluster_.Change(UpgradeCluster::PathOf(kAws), [](Json& aws) {
+      aws["spec"]["fetchConfig"]["selector"]["matchLabels"] = {{"provider.cluster.x-k8s.io/name", "aws"}};
+    });
+  }
+  for (const std::string& write : cluster_.writes()) EXPECT_THAT(write, Not(HasSubstr("configmaps")));
+}
+
 // Nobody knows what they would go before.
 TEST_F(ReleasesInTheCluster, OverridesOfAProviderWithoutASourceAreRefused) {  // L13
   cluster_.Add(kMine);
@@ -269,6 +299,7 @@ TEST_F(ReleasesInTheCluster, OverridesOfAProviderWithoutASourceAreRefused) {  //
   Json map = cluster_.Get(kMap);
   map["metadata"] = {{"name", "v1.1.0"}, {"namespace", "mine-system"}, {"labels", {{"of", "mine"}}}};
   map["data"]["metadata"] = ReplaceAll(kSeries, "major: 2", "major: 1");
+  map["metadata"]["labels"][std::string(api::kLabelManagedBy)] = "capi-operator";
   cluster_.Put("/api/v1/namespaces/mine-system/configmaps/v1.1.0", map);
   cluster_.folder.Put("o/infrastructure-mine/v1.1.0/infrastructure-components.yaml", "a: b\n");
   Plan("overridesFolder: " + cluster_.folder / "o" + "\n");

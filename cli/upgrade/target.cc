@@ -7,6 +7,7 @@
 
 #include "api/text.h"
 #include "api/variables_secret.h"
+#include "base/files.h"
 #include "base/strings.h"
 #include "cli/frame/lookup.h"
 #include "cli/frame/overrides.h"
@@ -92,6 +93,22 @@ Result<bool> HasOwnFiles(const Config& config, const api::Provider& provider, co
                       ComponentsFileOf(config, provider));
 }
 
+// Whether each such file is the one of `release`, which lies in the cluster; the folder says nothing of the others.
+Result<bool> AreOwnFilesOf(const Config& config, const api::Provider& provider, const api::Version& version,
+                           const api::Release& release) {
+  const std::string folder = TRY(config.OverridesFolder());
+  const std::string label = api::ManifestLabel(provider.id.type, provider.id.name);
+  const std::pair<std::string, const std::string*> files[] = {{ComponentsFileOf(config, provider), &release.components},
+                                                              {"metadata.yaml", &release.metadata}};
+  for (const auto& [file, text] : files) {
+    auto own = ReadFile(OverridePath(folder, label, version.ToString(), file), api::kMaxReleaseBytes);
+    if (!own.ok() && own.code() == Code::kNotFound) continue;
+    if (!own.ok()) return own.error().With("failed to read a local override");
+    if (*own != *text) return false;
+  }
+  return true;
+}
+
 // What its registry has would be installed, and not what this machine has put in its place.
 Status CheckOverrides(const Config& config, const api::Provider& provider, const api::Version& to) {
   if (!IsOfRegistry(provider) || !TRY(HasOwnFiles(config, provider, to))) return Ok();
@@ -125,6 +142,11 @@ Error OfNoSource(const api::ProviderId& id, const api::Version& version) {
                   Describe(id), version.ToString()));
 }
 
+Error HoldsAnother(const api::ProviderId& id, const std::string& name, const api::Version& version) {
+  return Refused(fmt::format("{}: ConfigMap {}/{} holds another {} than the folder of overrides: remove one of them",
+                             Describe(id), id.ns, name, version.ToString()));
+}
+
 // `verified`: with its signatures.
 Result<Fetched> Fetch(const Context& ctx, const Config& config, ManagementCluster& cluster,
                       const ProviderObject& object, const api::Version& version, bool verified, Notes& notes) {
@@ -134,24 +156,20 @@ Result<Fetched> Fetch(const Context& ctx, const Config& config, ManagementCluste
   // T14: what is put there has its signatures with it, and what was there before may lack them; the operator verifies.
   const bool lacks = verified && stored && !releases::IsSigned(stored->release);
   if (lacks && stored->kept) return LacksSignatures(id, stored->name);
-  if (stored && !lacks && !overridden) return Fetched{std::move(stored->release), false};
+  const bool same = stored && (!overridden || TRY(AreOwnFilesOf(config, object.provider, version, stored->release)));
+  if (same && !lacks) return Fetched{std::move(stored->release), false};
+  if (stored && stored->kept) return HoldsAnother(id, stored->name, version);
   const InstalledProvider installed{id.type, id.name, id.ns, ""};
   std::optional<ProviderRepository> from;
   if (stored) {
-    // What is to be compared with it, or put in its place, isn't read from it again.
+    // What is to be put in its place isn't read from it again.
     from = TRY(OpenNamed(ctx, config, cluster, installed, &object, notes));
     if (!from) return lacks ? LacksSignatures(id, stored->name) : OfNoSource(id, version);
   } else {
     from = TRY(OpenRepository(ctx, config, cluster, installed, &object, notes));
   }
   auto release = TRY_WITH(fetch::GetRelease(ctx, *from->repository, version, verified), Describe(id));
-  if (!stored) return Fetched{std::move(release), overridden || !from->operator_reaches_it};
-  bool same = stored->release.components == release.components && stored->release.metadata == release.metadata;
-  if (!same && stored->kept) {
-    return Refused(fmt::format("{}: ConfigMap {}/{} holds another {} than the folder of overrides: remove one of them",
-                               Describe(id), id.ns, stored->name, version.ToString()));
-  }
-  return Fetched{std::move(release), !same || lacks};
+  return Fetched{std::move(release), stored || overridden || !from->operator_reaches_it};
 }
 
 // Of a version that the cluster has; nothing where it isn't at hand. It is compared with alone: it needn't be signed.
