@@ -312,16 +312,16 @@ bool IsTheSame(const api::Release& there, const api::Release& release) {
 }
 
 // Whether FindStored would look at it for that version.
-Result<bool> IsFound(const kube::Object& map, const api::Provider& owner, const api::Release& release) {
+Result<bool> IsFound(const kube::Object& map, const api::Provider& owner, const api::Version& version) {
   const Json* labels = Find(map.json(), {"metadata", "labels"});
   if (!TRY(SelectorFor(owner)).Matches(labels == nullptr ? Json() : *labels)) return false;
-  return api::SameVersion(api::ReadStoredRelease(map).version_text, release.version.ToString());
+  return api::SameVersion(api::ReadStoredRelease(map).version_text, version.ToString());
 }
 
 // Nobody who goes by labels sees it again, be it the same: not after a restart, nor when it is changed.
-Status CheckIsFound(const kube::Object& map, const api::Provider& owner, const api::Release& release) {
-  if (TRY(IsFound(map, owner, release))) return Ok();
-  auto labels = api::LabelsToBeFoundBy(owner, release.version.ToString());
+Status CheckIsFound(const kube::Object& map, const api::Provider& owner, const api::Version& version) {
+  if (TRY(IsFound(map, owner, version))) return Ok();
+  auto labels = api::LabelsToBeFoundBy(owner, version.ToString());
   labels.erase(std::string(api::kLabelManagedBy));  // which has no one of somebody's
   return Error{Code::kFailedPrecondition,
                fmt::format("{} has the name under which this release is stored, and isn't found by labels: delete it, "
@@ -341,6 +341,14 @@ Error Another(const kube::Object& map) {
 
 }  // namespace
 
+Status CheckOwnName(const Context& ctx, kube::Client& client, const api::Provider& owner, const api::Version& version) {
+  const std::string name = api::ReleaseName(owner.id.type, owner.id.name, version);
+  auto map = client.Get(ctx, ConfigMaps(), owner.id.ns, name, {.metadata_only = true});
+  if (!map.ok() && map.code() == Code::kNotFound) return Ok();
+  if (!map.ok()) return map.error().With(Where(owner.id.ns, name));
+  return map->has_label(api::kLabelManagedBy) ? Ok() : CheckIsFound(*map, owner, version);
+}
+
 Result<api::StoredRelease> StoreRelease(const Context& ctx, kube::Client& client, const api::Provider& owner,
                                         const api::Release& release) {
   std::vector<kube::Object> maps = Pack(owner, release);
@@ -349,7 +357,7 @@ Result<api::StoredRelease> StoreRelease(const Context& ctx, kube::Client& client
   api::StoredRelease stored = api::ReadStoredRelease(there);
   const auto held = ReadReleaseMap(there, InCluster(ctx, client, there.ns()));
   if (!held.ok() && !IsNoRelease(held.error())) return held.error();
-  TRY(CheckIsFound(there, owner, release));
+  TRY(CheckIsFound(there, owner, release.version));
   if (held.ok() && IsTheSame(*held, release)) return stored;
   return Another(there);
 }
@@ -368,7 +376,7 @@ Result<api::StoredRelease> ReplaceSeen(const Context& ctx, kube::Client& client,
   if (!stored.ok() && !IsNoRelease(stored.error())) return stored.error();
   const bool equal = stored.ok() && IsTheSame(*stored, release);
   if (!live->has_label(api::kLabelManagedBy)) {
-    TRY(CheckIsFound(*live, owner, release));
+    TRY(CheckIsFound(*live, owner, release.version));
     if (!equal) return Another(*live);
     return api::ReadStoredRelease(*live);
   }

@@ -66,6 +66,10 @@ Result<api::StoredRelease> StoreRelease(const Context& ctx, kube::Client& client
 Result<api::StoredRelease> ReplaceRelease(const Context& ctx, kube::Client& client, const api::Provider& owner,
                                           const api::Release& release);
 
+// Whether ReplaceRelease would refuse what lies under the name of that version by now, with its words: for whoever
+// writes more than the release, and checks all of it first.
+Status CheckOwnName(const Context& ctx, kube::Client& client, const api::Provider& owner, const api::Version& version);
+
 // The releases that a provider's selector found, as a repository: so "latest" means the same everywhere. Of several of
 // one version the one that counts is read (I14). Lives no longer than `client`. Thread-compatible.
 std::unique_ptr<fetch::Repository> StoredRepository(kube::Client& client, api::Provider provider,

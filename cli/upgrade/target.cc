@@ -358,6 +358,9 @@ NeededVariables FindVariables(const api::Release& release, const api::Release* f
 Status CheckTarget(const Context& ctx, ManagementCluster& cluster, const UpgradeTarget& target) {
   const api::Provider& provider = target.object.provider;
   TRY(CheckFound(target));
+  // Somebody's ConfigMap isn't overwritten (I14).
+  if (target.store)
+    TRY_WITH(releases::CheckOwnName(ctx, cluster.client(), provider, target.release.version), Describe(provider.id));
   if (!target.missing.empty()) {
     api::ObjectRef ref = SecretOf(provider);
     return Refused(

@@ -50,7 +50,7 @@ Result<UpgradeTarget> PrepareTarget(const Context& ctx, const Config& config, Ma
                                     const api::ProviderId& id, const api::Version& to, Notes& notes);
 
 // behaviour.md L13: none that is needed is missing, no CRD loses the version at which its objects are stored now, and
-// the operator finds the release where it is put. kFailedPrecondition.
+// the operator finds the release where it is put, in nobody's place. kFailedPrecondition.
 Status CheckTarget(const Context& ctx, ManagementCluster& cluster, const UpgradeTarget& target);
 
 // "capa-system/aws-variables": where a provider's variables are, or will be.

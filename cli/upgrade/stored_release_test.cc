@@ -1,0 +1,64 @@
+// Releases that lie in the cluster, and provider objects that can't be read, under `upgrade apply` and `rollback` (L12,
+// L13, L14), on an API server in memory.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/upgrade/upgrades_testing.h"
+
+namespace capi::cli {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+const std::string kMaps = "/api/v1/namespaces/capa-system/configmaps/";
+const std::string kOwnName = "infrastructure-aws-v2.1.0";
+
+std::string Components(const std::string& name) {
+  return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name + ", namespace: n}\ndata: {v: x}\n";
+}
+
+// As somebody puts one of aws there, under the operator's own name for it.
+Json ByHand(const std::string& version, const std::string& components, bool labelled) {
+  Json map = {{"metadata", {{"name", "infrastructure-aws-" + version}, {"namespace", "capa-system"}}},
+              {"data", {{"metadata", kSeries}, {"components", components}}}};
+  if (labelled) {
+    map["metadata"]["labels"] = {{"provider.cluster.x-k8s.io/type", "infrastructure"},
+                                 {"provider.cluster.x-k8s.io/name", "aws"},
+                                 {"provider.cluster.x-k8s.io/version", version}};
+  }
+  return map;
+}
+
+// The core is first in its turn: it gets its release no more than aws does.
+TEST_F(Upgrades, ANameThatSomebodyElseHasTakenIsToldBeforeTheFirstWrite_L13_L14) {
+  const Variables token = {{"TOKEN", "value"}};
+  Json map = ByHand("v2.1.0", Components("c"), false);
+  for (const bool of_former_selector : {false, true}) {
+    SCOPED_TRACE(of_former_selector);
+    if (of_former_selector) map["metadata"]["labels"] = {{"of", "former"}};
+    cluster_.Put(kMaps + kOwnName, map);
+    for (const std::vector<std::string>& more : {std::vector<std::string>{}, {"--dry-run"}}) {
+      std::vector<std::string> apply = {"upgrade", "apply", "--contract", "v1beta2"};
+      apply.insert(apply.end(), more.begin(), more.end());
+      Outcome got = Run(apply, token);
+      EXPECT_EQ(got.code, 1);
+      EXPECT_THAT(got.err, HasSubstr("ConfigMap capa-system/infrastructure-aws-v2.1.0 has the name under which"));
+      EXPECT_THAT(got.err, HasSubstr("or label it with provider.cluster.x-k8s.io/name=aws,"));
+      EXPECT_THAT(got.out, IsEmpty());
+    }
+  }
+  cluster_.Change(UpgradeCluster::PathOf(kAws),
+                  [](Json& aws) { aws["spec"]["version"] = aws["status"]["installedVersion"] = "v2.1.1"; });
+  EXPECT_EQ(Run({"rollback", "aws", "--to-version", "v2.1.0", "--yes"}, token).code, 1);
+  EXPECT_THAT(cluster_.writes(), IsEmpty());
+  map["metadata"]["labels"] = {{std::string(api::kLabelManagedBy), "true"}};
+  cluster_.Put(kMaps + kOwnName, map);
+  Outcome got = Run({"rollback", "aws", "--to-version", "v2.1.0", "--yes"}, token);
+  EXPECT_EQ(got.code, 0) << "that is the operator's, of a former selector: " << got.err;
+}
+
+}  // namespace
+}  // namespace capi::cli
