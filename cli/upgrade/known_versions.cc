@@ -179,6 +179,8 @@ const ProviderObject* ObjectOf(std::span<const ProviderObject> objects, const In
 Result<std::optional<ProviderRepository>> OpenNamed(const Context& ctx, const Config& config,
                                                     ManagementCluster& cluster, const InstalledProvider& provider,
                                                     const ProviderObject* object, Notes& notes) {
+  // What it says of a source is lost with the rest of its spec: the configuration's would be somebody else's.
+  if (object != nullptr && object->unreadable) return object->unreadable->With(cli::Describe(object->provider.id));
   const api::FetchConfig* fetch = FetchConfigOf(object);
   if (fetch != nullptr && !fetch->oci.empty()) {
     fetch::OciOptions options = OciOptionsOf(config);

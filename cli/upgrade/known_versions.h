@@ -26,8 +26,8 @@ struct ProviderRepository {
 
 // Not those in the cluster. With `fetchConfig.url` or `fetchConfig.oci`: that one. Else the configuration's source;
 // with a selector nothing, unless this machine names it: by an entry in its file, a mirror, or files in the folder of
-// overrides. Those go before those of a release, but not with `fetchConfig.oci`: they don't count there. `cluster` and
-// `notes` must outlive it.
+// overrides. Those go before those of a release, but not with `fetchConfig.oci`: they don't count there. An error for
+// an object whose spec can't be read. `cluster` and `notes` must outlive it.
 Result<std::optional<ProviderRepository>> OpenNamed(const Context& ctx, const Config& config,
                                                     ManagementCluster& cluster, const InstalledProvider& provider,
                                                     const ProviderObject* object, Notes& notes);

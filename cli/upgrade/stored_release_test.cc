@@ -60,5 +60,25 @@ TEST_F(Upgrades, ANameThatSomebodyElseHasTakenIsToldBeforeTheFirstWrite_L13_L14)
   EXPECT_EQ(got.code, 0) << "that is the operator's, of a former selector: " << got.err;
 }
 
+// What it says of its source can't be read either: the configuration's would be somebody else's.
+TEST_F(Upgrades, AnObjectThatCannotBeReadFailsNobodyElse_L12_L13) {
+  cluster_.Change(UpgradeCluster::PathOf(kAws), [](Json& aws) {
+    aws["spec"]["fetchConfig"]["selector"]["matchExpressions"] = Json::array({{{"key", "a"}, {"operator", "Like"}}});
+  });
+  const std::string why =
+      "InfrastructureProvider capa-system/aws: spec.fetchConfig.selector.matchExpressions[0].operator: \"Like\" is not";
+  Outcome plan = Run({"upgrade", "plan"});
+  EXPECT_EQ(plan.code, 0) << plan.err;
+  EXPECT_THAT(plan.out, AllOf(HasSubstr("v2.0.0            Unknown\n"), Not(HasSubstr("v2.1.0"))));
+  EXPECT_THAT(plan.err, HasSubstr("its versions can't be told: " + why));
+  Outcome apply = Run({"upgrade", "apply", "--contract", "v1beta2"});
+  EXPECT_EQ(apply.code, 0) << apply.err;
+  EXPECT_THAT(apply.err,
+              HasSubstr("capa-system/infrastructure-aws stays as it is: its versions can't be told: " + why));
+  EXPECT_EQ(VersionOf(kCore), "v1.12.0");
+  EXPECT_EQ(VersionOf(kAws), "v2.0.0");
+  EXPECT_THAT(Run({"upgrade", "apply", "-i", "aws:v2.1.0"}).err, HasSubstr(why));
+}
+
 }  // namespace
 }  // namespace capi::cli
