@@ -60,6 +60,33 @@ TEST_F(Upgrades, ANameThatSomebodyElseHasTakenIsToldBeforeTheFirstWrite_L13_L14)
   EXPECT_EQ(got.code, 0) << "that is the operator's, of a former selector: " << got.err;
 }
 
+// What the operator would install then isn't what was checked: its spec stays as it is.
+TEST_F(Upgrades, AReleaseThatComesMeanwhileIsNotInstalledUnseen_L13) {
+  const Variables token = {{"TOKEN", "value"}};
+  const std::string failed = "failed to put InfrastructureProvider capa-system/aws v2.1.0 into the cluster: ";
+  const std::string next = "; to go on, run the same command again; to look at it";
+  const std::pair<bool, std::string> cases[] = {
+      {false, "ConfigMap capa-system/infrastructure-aws-v2.1.0 has the name under which"},
+      {true, "somebody else has written ConfigMap capa-system/infrastructure-aws-v2.1.0 meanwhile" + next}};
+  for (const auto& [labelled, words] : cases) {
+    SCOPED_TRACE(labelled);
+    const Json theirs = ByHand("v2.1.0", Components("theirs"), labelled);
+    cluster_.Remove(kMaps + kOwnName);
+    cluster_.before_write = [&](UpgradeCluster& cluster, const std::string& what) {
+      if (what + "/" == "POST " + kMaps) cluster.Put(kMaps + kOwnName, theirs);
+    };
+    Outcome got = Run({"upgrade", "apply", "-i", "aws:v2.1.0"}, token);
+    EXPECT_EQ(got.code, 1);
+    EXPECT_THAT(got.err, HasSubstr(failed));
+    EXPECT_THAT(got.err, AllOf(HasSubstr(words), HasSubstr(next)));
+    EXPECT_EQ(VersionOf(kAws), "v2.0.0");
+    EXPECT_EQ(cluster_.Get(kMaps + kOwnName)["data"], theirs["data"]);
+  }
+  Outcome again = Run({"upgrade", "apply", "-i", "aws:v2.1.0"}, token);
+  EXPECT_EQ(again.code, 0) << "it was looked at: " << again.err;
+  EXPECT_EQ(VersionOf(kAws), "v2.1.0");
+}
+
 // What it says of its source can't be read either: the configuration's would be somebody else's.
 TEST_F(Upgrades, AnObjectThatCannotBeReadFailsNobodyElse_L12_L13) {
   cluster_.Change(UpgradeCluster::PathOf(kAws), [](Json& aws) {

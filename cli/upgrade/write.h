@@ -39,7 +39,7 @@ Json PatchOf(const SpecChange& change);
 // part of an error.
 Status PutVariables(const Context& ctx, kube::Client& client, const UpgradeTarget& target);
 
-// Puts the release where the operator finds it.
+// Puts the release where the operator finds it. kConflict where somebody else's has come there since it was looked at.
 Status PutRelease(const Context& ctx, kube::Client& client, const UpgradeTarget& target);
 
 // For the object whose spec was looked at: where somebody has changed that meanwhile it is kFailedPrecondition, and
