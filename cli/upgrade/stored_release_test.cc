@@ -107,5 +107,24 @@ TEST_F(Upgrades, AnObjectThatCannotBeReadFailsNobodyElse_L12_L13) {
   EXPECT_THAT(Run({"upgrade", "apply", "-i", "aws:v2.1.0"}).err, HasSubstr(why));
 }
 
+// Which has an object that neither the new release has, nor what has been put in its place on this machine since.
+TEST_F(Upgrades, WhatRunsIsComparedAsItLiesThereOverriddenSinceOrNot_L13) {
+  cluster_.Put(kMaps + "infrastructure-aws-v2.0.0", ByHand("v2.0.0", Components("former"), true));
+  cluster_.folder.Put("o/infrastructure-aws/v2.0.0/c.yaml", Components("since"));
+  cluster_.folder.Put("clusterctl.yaml", "overridesFolder: " + cluster_.folder / "o" + "\nproviders:\n" +
+                                             Source("cluster-api", "CoreProvider", "cluster-api") +
+                                             Source("aws", "InfrastructureProvider", "infrastructure-aws"));
+  for (const bool kept : {true, false}) {
+    SCOPED_TRACE(kept);
+    if (!kept) {
+      cluster_.Change(kMaps + "infrastructure-aws-v2.0.0",
+                      [](Json& map) { map["metadata"]["labels"][std::string(api::kLabelManagedBy)] = "true"; });
+    }
+    Outcome got = Run({"upgrade", "apply", "-i", "aws:v2.1.0", "--dry-run"}, {{"TOKEN", "value"}});
+    EXPECT_EQ(got.code, 0) << got.err;
+    EXPECT_THAT(got.out, AllOf(HasSubstr("  - ConfigMap/capa-system/former\n"), Not(HasSubstr("since"))));
+  }
+}
+
 }  // namespace
 }  // namespace capi::cli
