@@ -17,6 +17,9 @@ struct Newest {
   std::string metadata;
 };
 
+// Versions that the source says are releases; nullopt where it says no more than which versions there are.
+Result<std::optional<std::vector<api::Version>>> Released(const Context& ctx, Repository& repository);
+
 using Fits = std::function<bool(const api::Version&)>;
 
 // The first with metadata.yaml among the five newest of `versions` that `fits` takes, stable ones before prereleases;

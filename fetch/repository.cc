@@ -39,15 +39,14 @@ std::vector<api::Version> NewestFirst(std::vector<api::Version> versions) {
 
 constexpr std::string_view kNoVersions = "failed to get repository versions";
 
-// nullopt where the source says no more than Versions.
+}  // namespace
+
 Result<std::optional<std::vector<api::Version>>> Released(const Context& ctx, Repository& repository) {
   auto released = repository.ReleasedVersions(ctx);
   if (released.ok()) return released;
   if (released.code() != Code::kNotFound) return released.error().With(kNoVersions);
   return std::optional<std::vector<api::Version>>();
 }
-
-}  // namespace
 
 Result<std::optional<Newest>> FirstWithMetadata(const Context& ctx, Repository& repository,
                                                 std::vector<api::Version> versions, const Fits& fits) {

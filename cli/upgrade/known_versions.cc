@@ -220,33 +220,52 @@ Result<ProviderRepository> OpenRepository(const Context& ctx, const Config& conf
 
 namespace {
 
-// The highest version that has metadata, be it a prerelease; that may say series which no stable version is of yet.
-Result<fetch::Newest> HighestWithMetadata(const Context& ctx, fetch::Repository& repository,
-                                          const std::vector<api::Version>& versions) {
-  auto is_stable = [](const api::Version& version) { return version.prerelease.empty(); };
-  auto stable = TRY(fetch::FirstReleased(ctx, repository, versions, is_stable));
+bool IsStable(const api::Version& version) { return version.prerelease.empty(); }
+
+// The highest version that has metadata. A value.
+struct Highest {
+  fetch::Newest newest;
+  std::vector<api::Version> versions;  // among which it was found: those that count
+  bool released = false;               // which the source says are releases: it isn't asked that again
+};
+
+// A prerelease above `stable`, else that one: it may say series which no stable version is of yet.
+Result<std::optional<fetch::Newest>> OrAbove(const Context& ctx, fetch::Repository& repository,
+                                             const std::vector<api::Version>& versions,
+                                             std::optional<fetch::Newest> stable) {
   auto above = [&](const api::Version& version) {
-    return !is_stable(version) && (!stable || version > stable->version);
+    return !IsStable(version) && (!stable || version > stable->version);
   };
-  // Without a stable one `latest` finds one of these, tags without releases or not.
-  const auto first = stable ? fetch::FirstWithMetadata : fetch::FirstReleased;
-  auto prerelease = TRY(first(ctx, repository, versions, above));
-  if (prerelease) return *std::move(prerelease);
-  if (stable) return *std::move(stable);
+  auto prerelease = TRY(fetch::FirstWithMetadata(ctx, repository, versions, above));
+  return prerelease ? prerelease : stable;
+}
+
+Result<Highest> FindHighest(const Context& ctx, fetch::Repository& repository, std::vector<api::Version> versions) {
+  auto stable = TRY(fetch::FirstWithMetadata(ctx, repository, versions, IsStable));
+  if (!stable) {
+    auto released = TRY(fetch::Released(ctx, repository));
+    if (released) {
+      auto first = TRY(fetch::FirstWithMetadata(ctx, repository, *released, IsStable));
+      auto highest = TRY(OrAbove(ctx, repository, *released, std::move(first)));
+      if (highest) return Highest{*std::move(highest), *std::move(released), true};
+    }
+  }
+  auto highest = TRY(OrAbove(ctx, repository, versions, std::move(stable)));
+  if (highest) return Highest{*std::move(highest), std::move(versions), false};
   return Error{Code::kNotFound, fmt::format("none of the newest versions of {} has it", repository.Describe()), {}};
 }
 
 // The version that would be offered for each contract has its metadata: a tag may be there without a release. One whose
 // newest tags are all without isn't offered; that is no reason to say nothing of the others.
-Status DropUnreleased(const Context& ctx, fetch::Repository& repository, const api::Version& highest,
-                      UpgradeInfo& info) {
+Status DropUnreleased(const Context& ctx, fetch::Repository& repository, const Highest& highest, UpgradeInfo& info) {
+  const auto first = highest.released ? fetch::FirstWithMetadata : fetch::FirstReleased;
   for (const std::string& contract : ContractsForUpgrade(info)) {
     const std::optional<api::Version> latest = LatestNext(info, {contract});
-    if (!latest || *latest == highest) continue;
+    if (!latest || *latest == highest.newest.version) continue;
     auto fits = [&](const api::Version& version) {
-      return version.prerelease.empty() && version > info.current && info.metadata.ContractOf(version) == contract;
+      return IsStable(version) && version > info.current && info.metadata.ContractOf(version) == contract;
     };
-    const auto found = TRY(fetch::FirstReleased(ctx, repository, info.next, fits));
+    const auto found = TRY(first(ctx, repository, info.next, fits));
     std::erase_if(info.next,
                   [&](const api::Version& version) { return fits(version) && (!found || version > found->version); });
   }
@@ -263,11 +282,11 @@ Result<UpgradeInfo> ReadUpgradeInfo(const Context& ctx, fetch::Repository& repos
   if (versions.empty()) return MakeUpgradeInfo(provider, {}, {});
   const std::string unread =
       fmt::format("failed to read \"metadata.yaml\" from the repository for provider {}", api::GoQuote(label));
-  const fetch::Newest highest = TRY_WITH(HighestWithMetadata(ctx, repository, versions), unread);
-  api::Metadata metadata = TRY(api::Metadata::Parse(highest.metadata, label));
-  std::erase_if(versions, [&](const api::Version& version) { return version > highest.version; });
-  UpgradeInfo info = TRY(MakeUpgradeInfo(provider, std::move(versions), std::move(metadata)));
-  TRY_WITH(DropUnreleased(ctx, repository, highest.version, info), unread);
+  Highest highest = TRY_WITH(FindHighest(ctx, repository, std::move(versions)), unread);
+  api::Metadata metadata = TRY(api::Metadata::Parse(highest.newest.metadata, label));
+  std::erase_if(highest.versions, [&](const api::Version& version) { return version > highest.newest.version; });
+  UpgradeInfo info = TRY(MakeUpgradeInfo(provider, highest.versions, std::move(metadata)));
+  TRY_WITH(DropUnreleased(ctx, repository, highest, info), unread);
   return info;
 }
 

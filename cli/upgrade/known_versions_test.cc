@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <memory>
@@ -36,6 +37,14 @@ fetch::GitHubRelease OfAws(const std::string& tag) {
 std::string MirrorOf(const fetch::GitHubStandIn& github) {
   const fetch::GitHubOptions options = github.options();
   return "clusterctl-github-url: " + options.download_url + "\nclusterctl-github-api-url: " + options.api_url + "\n";
+}
+
+// How often it was asked for its releases.
+std::ptrdiff_t ListsOf(const fetch::GitHubStandIn& github) {
+  const auto seen = github.seen();
+  return std::count_if(seen.begin(), seen.end(), [](const fetch::SeenRequest& one) {
+    return one.host == "api" && one.target.starts_with("/repos/o/r/releases?");
+  });
 }
 
 const std::string kPage = "https://github.com/o/r/releases";
@@ -159,6 +168,21 @@ TEST_F(Upgrades, AForkThatHasPrereleasesAloneIsTold) {  // L12, I3
   Outcome plan = Run({"upgrade", "plan"});
   EXPECT_THAT(plan.out, HasSubstr(kUpToDate)) << "prereleases aren't offered";
   EXPECT_THAT(plan.err, Not(HasSubstr("can't be told")));
+  EXPECT_EQ(ListsOf(github), 1) << "which of the tags are releases is asked once";
+}
+
+// Those below the highest are of what it was made of, too: of v2.1.0 nobody needs to know a contract.
+TEST_F(Upgrades, WhatAForkCallsNoReleaseIsNoVersionOfIt) {  // L12, I3
+  fetch::GitHubRelease release = OfAws("v2.2.0");
+  release.assets["metadata.yaml"] = ReplaceAll(kSeries, "minor: 1", "minor: 2");
+  fetch::GitHubStandIn github({release});
+  github.ServeTags({"v2.0.5", "v2.1.0", "v9.0.0", "v9.0.1", "v9.0.2", "v9.0.3", "v9.0.4"});
+  cluster_.folder.Put("clusterctl.yaml",
+                      "providers:\n" + Source("cluster-api", "CoreProvider", "cluster-api") + OnGitHub(github));
+  Outcome plan = Run({"upgrade", "plan"});
+  EXPECT_THAT(plan.out, HasSubstr("InfrastructureProvider   v2.0.0            v2.2.0\n"));
+  EXPECT_THAT(plan.err, Not(HasSubstr("isn't offered")));
+  EXPECT_EQ(ListsOf(github), 1);
 }
 
 // It knows what the mirror may not have.
