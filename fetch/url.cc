@@ -118,9 +118,10 @@ std::string WithFile(std::string url, api::ProviderType type, std::string_view n
   return fmt::format("{}/latest/{}", page, ComponentsFileOf(type, name));
 }
 
-std::string FileIn(std::string_view url) {
+std::string FileOf(std::string_view url, api::ProviderType type, std::string_view name) {
   url = url.substr(0, url.find_first_of("?#"));
-  return std::string(url.substr(url.rfind('/') + 1));
+  const std::string_view file = url.substr(url.rfind('/') + 1);
+  return file.empty() ? ComponentsFileOf(type, name) : std::string(file);
 }
 
 Result<GitLabUrl> ParseGitLabUrl(std::string_view url) {

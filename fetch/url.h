@@ -33,8 +33,9 @@ std::string ComponentsFileOf(api::ProviderType type, std::string_view name);
 // "https://github.com/{owner}/{repository}/releases" (behaviour.md I2); which release of it is said elsewhere.
 std::string WithFile(std::string url, api::ProviderType type, std::string_view name);
 
-// The file that such a URL, or a path, names; "" for none.
-std::string FileIn(std::string_view url);
+// The components file that such a URL, or a path, names; where it names none, as for "", the usual one of that
+// provider.
+std::string FileOf(std::string_view url, api::ProviderType type, std::string_view name);
 
 // "https://{host}/api/v4/projects/{project}/packages/generic/{package}/{version}/{file}", of any host. A value.
 struct GitLabUrl {

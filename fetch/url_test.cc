@@ -138,9 +138,16 @@ TEST(WithFile, GivesAPageOfReleasesTheProvidersFile) {  // I2
   };
   for (const auto& [url, want] : cases)
     EXPECT_EQ(WithFile(url, api::ProviderType::kInfrastructure, "myazure"), want) << url;
-  EXPECT_EQ(FileIn("https://github.com/o/r/releases/v1.0.0/own.yaml?x=/a"), "own.yaml");
-  EXPECT_EQ(FileIn("/mnt/aws/latest/c.yaml"), "c.yaml");
-  EXPECT_EQ(FileIn(""), "");
+}
+
+TEST(FileOf, IsTheOneThatTheUrlNamesElseTheUsualOne) {  // I2
+  const std::pair<std::string, std::string> cases[] = {
+      {"https://github.com/o/r/releases/v1.0.0/own.yaml?x=/a", "own.yaml"},
+      {"/mnt/aws/latest/c.yaml", "c.yaml"},
+      {"/mnt/aws/latest/", "infrastructure-components.yaml"},
+      {"", "infrastructure-components.yaml"},
+  };
+  for (const auto& [url, want] : cases) EXPECT_EQ(FileOf(url, api::ProviderType::kInfrastructure, "aws"), want) << url;
 }
 
 TEST(KindOfUrl, TellsBySchemeAndHost) {

@@ -145,8 +145,7 @@ void TellOdd(const UpgradeCandidate& candidate, Notes& notes) {
 Result<bool> HasOverrides(const Config& config, const ProviderSource& source) {
   const std::string folder = TRY(config.OverridesFolder()), label = api::ManifestLabel(source.type, source.name);
   if (folder.empty()) return false;
-  std::string file = fetch::FileIn(source.url);
-  if (file.empty()) file = fetch::ComponentsFileOf(source.type, source.name);
+  const std::string file = fetch::FileOf(source.url, source.type, source.name);
   const auto versions = ListDir(folder + "/" + label);
   return versions.ok() && std::any_of(versions->begin(), versions->end(), [&](const std::string& version) {
            const auto parsed = api::Version::Parse(version);

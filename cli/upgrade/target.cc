@@ -78,8 +78,7 @@ std::string ComponentsFileOf(const Config& config, const api::Provider& provider
     auto source = config.FindProvider(id.type, id.name);
     if (source.ok()) url = source->url;
   }
-  std::string file = fetch::FileIn(url);
-  return file.empty() ? fetch::ComponentsFileOf(id.type, id.name) : file;
+  return fetch::FileOf(url, id.type, id.name);
 }
 
 bool IsOfRegistry(const api::Provider& provider) {
