@@ -47,7 +47,8 @@ Result<std::optional<std::string>> Config::Get(const std::string& key) const {
   Value written = file_.places().WrittenAt(path);
   if (IsNumber(*value) && written && *written != *text) {
     // Without the value, which may be a password.
-    surprises_.insert(
+    MutexLock lock(surprised_->mu);
+    surprised_->texts.insert(
         fmt::format("{}: {}: a number, which is not read as it is written; put it in quotes to keep it so",
                     file_.Place({key}), key));
   }
@@ -121,7 +122,10 @@ Result<std::string> Config::OverridesFolder() const {
   return folder;
 }
 
-std::vector<std::string> Config::Surprises() const { return {surprises_.begin(), surprises_.end()}; }
+std::vector<std::string> Config::Surprises() const {
+  MutexLock lock(surprised_->mu);
+  return {surprised_->texts.begin(), surprised_->texts.end()};
+}
 
 Result<Config> LoadConfig(const Context& ctx, const GlobalOptions& options, const Getenv& getenv, Notes& notes) {
   ConfigText text = TRY(ReadConfigText(ctx, getenv, options.config));

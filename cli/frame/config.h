@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/kinds.h"
+#include "base/mutex.h"
 #include "cli/frame/config_file.h"
 #include "cli/frame/world.h"
 #include "fetch/configuration_file.h"
@@ -19,7 +20,7 @@ namespace capi::cli {
 // A provider and where its releases come from.
 using ProviderSource = fetch::ConfiguredProvider;
 
-// Keys are found without regard to case. Thread-compatible.
+// Keys are found without regard to case. Thread-safe, as far as the environment is.
 class Config {
  public:
   // kInvalidArgument with source, line and column for what is no YAML map of keys.
@@ -56,11 +57,16 @@ class Config {
   std::vector<std::string> Surprises() const;
 
  private:
+  struct Surprised {
+    Mutex mu;
+    std::set<std::string> texts CAPI_GUARDED_BY(mu);
+  };
+
   Config(fetch::ConfigurationFile file, Getenv getenv) : file_(std::move(file)), getenv_(std::move(getenv)) {}
 
   fetch::ConfigurationFile file_;
   Getenv getenv_;
-  mutable std::set<std::string> surprises_;
+  std::unique_ptr<Surprised> surprised_ = std::make_unique<Surprised>();
   std::shared_ptr<fetch::GitHubAnswers> github_answers_ = std::make_shared<fetch::GitHubAnswers>();
 };
 

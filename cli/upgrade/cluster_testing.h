@@ -89,6 +89,8 @@ class UpgradeCluster {
   }
   // Called before each write, with its method and path as in `writes()`, while it isn't done yet.
   std::function<void(UpgradeCluster&, const std::string&)> before_write;
+  // Called before each read, with its path; several at once.
+  std::function<void(const std::string&)> before_read;
   // Answered with 403, and with 404.
   std::string forbidden, absent;
   // Specs are carried out at once.
@@ -132,6 +134,7 @@ class UpgradeCluster {
     std::string path = request.path.substr(0, request.path.find('?'));
     if (!forbidden.empty() && path.find(forbidden) != path.npos) return Fail(403, "Forbidden", "you may not");
     if (!absent.empty() && path.find(absent) != path.npos) return Fail(404, "NotFound", "no such page");
+    if (request.method == "GET" && before_read) before_read(path);
     if (request.method == "GET") return Read(request, path);
     const bool dry_run = request.query.find("dryRun=") != request.query.npos;
     const std::string what = request.method + " " + path + (dry_run ? " (dry run)" : "");

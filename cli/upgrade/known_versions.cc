@@ -295,22 +295,18 @@ std::vector<UpgradeCandidate> LookUpVersions(const Context& ctx, const Config& c
   std::vector<UpgradeCandidate> out(installed.size());
   std::deque<std::ostringstream> said(installed.size());
   std::deque<Notes> own;
-  std::vector<std::unique_ptr<fetch::Repository>> repositories(installed.size());
   std::vector<std::function<void()>> tasks;
   for (size_t i = 0; i < installed.size(); ++i) {
     const ProviderObject* object = ObjectOf(objects, installed[i]);
     out[i].provider = installed[i];
     if (object != nullptr) out[i].running_contract = object->provider.status.contract;
-    Notes& its = own.emplace_back(notes.Into(said[i]));
-    auto opened = OpenRepository(ctx, config, cluster, installed[i], object, its);
-    if (!opened.ok()) {
-      out[i].error = opened.error();
-      continue;
-    }
-    repositories[i] = std::move(opened->repository);
-    tasks.push_back([&, i, unreached = opened->unreached] {
-      auto info = ReadUpgradeInfo(ctx, *repositories[i], installed[i]);
-      if (unreached != nullptr) out[i].partly = *unreached;
+    own.push_back(notes.Into(said[i]));
+    // To open it is a look at the cluster, for its Secret or its ConfigMaps.
+    tasks.push_back([&, i, object] {
+      auto opened = OpenRepository(ctx, config, cluster, installed[i], object, own[i]);
+      auto info =
+          opened.ok() ? ReadUpgradeInfo(ctx, *opened->repository, installed[i]) : Result<UpgradeInfo>(opened.error());
+      if (opened.ok() && opened->unreached != nullptr) out[i].partly = *opened->unreached;
       if (!info.ok()) out[i].error = info.error();
       if (info.ok()) out[i].info = *std::move(info);
     });

@@ -3,9 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <condition_variable>
 #include <set>
 
 #include "base/encoding.h"
+#include "base/mutex.h"
 #include "cli/upgrade/upgrades_testing.h"
 #include "fetch/oci/oci_testing.h"
 
@@ -61,6 +64,34 @@ TEST_F(ReleasesInARegistry, APublicOneIsAskedByWhoMayNotReadTheSecret) {  // L12
   Outcome got = Run({"upgrade", "plan"});
   EXPECT_EQ(got.code, 0);
   EXPECT_THAT(got.out, HasSubstr(kNewer)) << got.err;
+}
+
+// Each read of one waits until both are under way.
+TEST_F(ReleasesInARegistry, TheSecretsOfSeveralAreReadSideBySide) {  // L12
+  fetch::OciStandIn registry(Artifacts());
+  LeadTo(registry, "capa-system");
+  cluster_.Add(kMine);
+  cluster_.Change(UpgradeCluster::PathOf(kMine), [&](Json& mine) {
+    mine["spec"]["fetchConfig"] = {{"oci", registry.reference()}};
+    mine["spec"]["configSecret"] = {{"name", "tokens"}};
+  });
+  Mutex mu;
+  std::condition_variable_any came;
+  int under_way = 0;
+  bool together = true;
+  cluster_.before_read = [&](const std::string& path) {
+    if (path.find("/secrets/") == path.npos) return;
+    MutexLock lock(mu);
+    ++under_way;
+    came.notify_all();
+    together = came.wait_for(mu, std::chrono::seconds(10), [&] { return under_way == 2; }) && together;
+  };
+  Outcome got = Run({"upgrade", "plan"});
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_THAT(got.out, HasSubstr(kNewer));
+  MutexLock lock(mu);
+  EXPECT_EQ(under_way, 2);
+  EXPECT_TRUE(together);
 }
 
 TEST_F(ReleasesInARegistry, APrivateOneThatRefusesSaysWhichSecretWasNotRead) {  // L12, L13, T9
