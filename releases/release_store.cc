@@ -294,9 +294,9 @@ Result<std::vector<api::StoredRelease>> ListStored(const Context& ctx, kube::Cli
 }
 
 Result<std::optional<FoundRelease>> FindStored(const Context& ctx, kube::Client& client, const api::Provider& provider,
-                                               const api::Version& version) {
+                                               const api::Version& version, bool of_any_source) {
   const std::vector<api::StoredRelease> found = TRY(ListStored(ctx, client, provider));
-  const api::StoredRelease* stored = api::ReleaseThatCounts(found, provider, version.ToString());
+  const api::StoredRelease* stored = api::ReleaseThatCounts(found, provider, version.ToString(), of_any_source);
   if (stored == nullptr) return std::optional<FoundRelease>();
   FoundRelease out{TRY(ReadRelease(ctx, client, *stored)), stored->name, false};
   out.kept = !stored->fetched;

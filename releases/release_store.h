@@ -49,9 +49,10 @@ struct FoundRelease {
 };
 
 // A provider's release of that version, where the operator finds it: by spec.fetchConfig.selector, or by the labels of
-// its own. Nothing where there is none. Errors as those of ReadRelease.
+// its own. Nothing where there is none. With `of_any_source` also one that isn't of its source (T12), as what runs may
+// be. Errors as those of ReadRelease.
 Result<std::optional<FoundRelease>> FindStored(const Context& ctx, kube::Client& client, const api::Provider& provider,
-                                               const api::Version& version);
+                                               const api::Version& version, bool of_any_source = false);
 
 // Writes a fetched release as a ConfigMap owned by the provider: plain up to 1 MiB, gzip above, in parts above that.
 // A ConfigMap of that name which is there already wins: kConflict where it holds another release, or lacks

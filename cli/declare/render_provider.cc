@@ -165,9 +165,7 @@ class LiveValues {
                                         const api::Release* same) {
     auto is_it = [&](const api::Release& release) { return digest.empty() || digest == release.Digest(); };
     const api::Version version = TRY(api::Version::Parse(live.spec.version));
-    api::Provider of_any_source = live;
-    if (of_any_source.spec.fetch_config) of_any_source.spec.fetch_config->oci.clear();
-    auto stored = releases::FindStored(ctx_, client_, of_any_source, version);
+    auto stored = releases::FindStored(ctx_, client_, live, version, /*of_any_source=*/true);
     const bool damaged = !stored.ok() && (stored.code() == Code::kInvalidArgument || stored.code() == Code::kNotFound);
     if (!stored.ok() && !damaged) return stored.error();
     if (stored.ok() && *stored && is_it((*stored)->release)) return std::move((*stored)->release);

@@ -193,6 +193,29 @@ TEST_F(ReleasesInARegistry, OverridesOfWhatRunsSayNothing) {  // L13
   EXPECT_EQ(VersionOf(kAws), "v2.1.0");
 }
 
+// Its object leads elsewhere since: what runs came of the former source, and is replaced.
+TEST_F(ReleasesInARegistry, WhatRunsIsComparedWhereverItCameFrom) {  // L13, T12
+  fetch::OciStandIn registry(Artifacts());
+  LeadTo(registry, "capa-system");
+  cluster_.Put(
+      "/api/v1/namespaces/capa-system/configmaps/infrastructure-aws-v2.0.0",
+      {{"metadata",
+        {{"name", "infrastructure-aws-v2.0.0"},
+         {"namespace", "capa-system"},
+         {"annotations", {{std::string(api::kLabelReleaseSource), "registry.example.org/former:v2.0.0 v2.0.0"}}},
+         {"labels",
+          {{"provider.cluster.x-k8s.io/type", "infrastructure"},
+           {"provider.cluster.x-k8s.io/name", "aws"},
+           {"provider.cluster.x-k8s.io/version", "v2.0.0"},
+           {std::string(api::kLabelManagedBy), "true"}}}}},
+       {"data",
+        {{"metadata", kSeries},
+         {"components", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: former, namespace: n}\n"}}}});
+  Outcome got = Run({"upgrade", "apply", "-i", "aws:v2.1.0", "--dry-run"});
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_THAT(got.out, HasSubstr("  - ConfigMap/capa-system/former\n"));
+}
+
 // `generate cluster` reads it; nothing is installed from it.
 TEST_F(ReleasesInARegistry, ATemplateOfOnesOwnOverridesNothingOfTheRelease) {  // L13
   fetch::OciStandIn registry(Artifacts());

@@ -176,8 +176,8 @@ std::optional<api::Release> Former(const Context& ctx, const Config& config, Man
                                    const ProviderObject& object, const std::string& version, Notes& notes) {
   auto parsed = api::Version::Parse(version);
   if (!parsed.ok()) return std::nullopt;
-  // What lies there is what runs, whatever this machine has in its place by now.
-  auto stored = releases::FindStored(ctx, cluster.client(), object.provider, *parsed);
+  // What lies there is what runs, whatever this machine or another source has in its place by now.
+  auto stored = releases::FindStored(ctx, cluster.client(), object.provider, *parsed, /*of_any_source=*/true);
   if (stored.ok() && *stored) return std::move((*stored)->release);
   auto fetched = Fetch(ctx, config, cluster, object, *parsed, false, notes);
   return fetched.ok() ? std::optional(std::move(fetched->release)) : std::nullopt;
