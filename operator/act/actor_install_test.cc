@@ -155,6 +155,7 @@ TEST_F(InstallingActorTest, ARollbackWaitsForAWebhookThatIsAway) {
   Refuse("settings", Refusal(500, "InternalError", "failed calling webhook \"w\": connection refused"));
   Done done = RollBack();
   EXPECT_EQ(done.hold->retry, Retry::kBackoff);
+  EXPECT_TRUE(done.loaded) << "F5: its source has nothing to do with it";
   EXPECT_EQ(done.rollout->outcome, "RollingOut");
   EXPECT_THAT(done.rollout->message, HasSubstr("(spec.rollout.timeout)"));
   EXPECT_THAT(done.hold->message, HasSubstr("(spec.rollout.timeout)"));

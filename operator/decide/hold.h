@@ -71,6 +71,11 @@ inline bool TellsOfRefusal(std::string_view reason) {
   return reason == api::reason::kInstallFailed || reason == api::reason::kDryRunFailed ||
          reason == api::reason::kPermissionsMissing;
 }
+// Whether `reason` is one with which an installation tells that its source failed.
+inline bool TellsOfSource(std::string_view reason) {
+  return reason == api::reason::kSourceUnreachable || reason == api::reason::kRateLimited ||
+         reason == api::reason::kSourceCredentialsRejected;
+}
 // What was read from the API server: its refusal, or a fault of what it gave, which a change of that ends.
 inline Hold NotRead(std::string_view reason, const Error& error) {
   return error.code == Code::kInvalidArgument ? NotInstalled(reason, error) : NotAccepted(reason, error);

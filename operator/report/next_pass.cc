@@ -17,13 +17,15 @@ Millis Spread(Millis period, const std::string& key) {
   return std::chrono::duration_cast<Millis>(period * (0.9 + 0.2 * part));
 }
 
-void AfterHold(NextPass& next, const Hold& hold) {
+void AfterHold(NextPass& next, const Hold& hold, bool loaded) {
   switch (hold.retry) {
     case Retry::kOnChange:
     case Retry::kWaiting: next.backoff = kNowAndThen; break;
     case Retry::kBackoff:
       next.backoff = kSoon;
       next.at_least = hold.after.value_or(Millis(0));
+      next.of_source = TellsOfSource(hold.reason);
+      next.keeps_source = !loaded;
       next.told = true;
       break;
     case Retry::kPolled:
@@ -37,7 +39,7 @@ void AfterHold(NextPass& next, const Hold& hold) {
       break;
     case Retry::kTurn:
       AtTheLatest(next, hold.after.value_or(kNowAndThen.max));
-      next.keeps_backoff = true;
+      next.keeps_backoff = next.keeps_source = true;
       break;
   }
 }
@@ -62,7 +64,7 @@ NextPass NextPassOf(const Observation& o, const Done& done, bool ready, Millis s
   const Fleet& fleet = done.fleet ? *done.fleet : o.fleet;
   NextPass next;
   if (done.hold) {
-    AfterHold(next, *done.hold);
+    AfterHold(next, *done.hold, done.loaded);
     // What is refused until then is given up, or rolled back (U5); no earlier than a server asks for (F5).
     auto end = TellsOfRefusal(done.hold->reason) ? RolloutEndsIn(o) : std::nullopt;
     if (end) AtTheLatest(next, std::max(*end, next.at_least));

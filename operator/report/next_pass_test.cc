@@ -28,17 +28,27 @@ TEST(NextPassOf, EveryEndHasANext) {
     std::optional<Millis> at;
     bool told = false;
     bool keeps_backoff = false;
+    bool keeps_source = false;
   };
   const Case cases[] = {
-      {"the source is away", HeldBy(Retry::kBackoff), false, false, kSoon.base, {}, {}, true},
-      {"the source says when", HeldBy(Retry::kBackoff, Seconds(60)), false, false, kSoon.base, Seconds(60), {}, true},
+      {"the source is away", HeldBy(Retry::kBackoff), false, false, kSoon.base, {}, {}, true, false, true},
+      {"the source says when",
+       HeldBy(Retry::kBackoff, Seconds(60)),
+       false,
+       false,
+       kSoon.base,
+       Seconds(60),
+       {},
+       true,
+       false,
+       true},
       {"403, 422, a webhook", HeldBy(Retry::kRefused), false, false, kNowAndThen.base, {}, {}, true},
       {"a finalizer that nobody removes", HeldBy(Retry::kPolled), false, false, kNowAndThen.base, {}, {}, true},
       {"a broken spec", HeldBy(Retry::kOnChange), false, false, kNowAndThen.base, {}, {}, false},
       {"the core comes first", HeldBy(Retry::kWaiting), false, false, kNowAndThen.base, {}, {}, false},
       {"a time of its own", HeldBy(Retry::kAt, Seconds(5)), false, false, {}, {}, Seconds(5), true},
       {"a time that was forgotten", HeldBy(Retry::kAt), false, false, {}, {}, kNowAndThen.max, true},
-      {"no turn", HeldBy(Retry::kTurn, Seconds(5)), false, false, {}, {}, Seconds(5), false, true},
+      {"no turn", HeldBy(Retry::kTurn, Seconds(5)), false, false, {}, {}, Seconds(5), false, true, true},
       {"at work", {}, false, false, kNowAndThen.base, {}, {}, false},
   };
   for (const Case& c : cases) {
@@ -53,7 +63,22 @@ TEST(NextPassOf, EveryEndHasANext) {
     EXPECT_EQ(next.at, c.at);
     EXPECT_EQ(next.told, c.told);
     EXPECT_EQ(next.keeps_backoff, c.keeps_backoff) << "T13";
+    EXPECT_EQ(next.keeps_source, c.keeps_source);
     EXPECT_EQ(next.resync, !c.told && !c.keeps_backoff) << "what is told is done then, the rest looked at";
+  }
+}
+
+// F5: what fails once the source has answered, or is the API server's, has nothing of the source's back-off.
+TEST(NextPassOf, ASourceHasABackoffOfItsOwn) {
+  for (const char* why : {"SourceUnreachable", "RateLimited", "SourceCredentialsRejected", "APIServerUnavailable",
+                          "InstallFailed", "DryRunFailed"}) {
+    SCOPED_TRACE(why);
+    Done done{.hold = Hold{"ProviderInstalled", why, "", Retry::kBackoff}};
+    const NextPass before = NextPassOf(Observed(), done, false, kSync);
+    EXPECT_EQ(before.of_source, std::string_view(why).starts_with("Source") || done.hold->reason == "RateLimited");
+    EXPECT_TRUE(before.keeps_source) << "it hasn't been asked";
+    done.loaded = true;
+    EXPECT_FALSE(NextPassOf(Observed(), done, false, kSync).keeps_source);
   }
 }
 

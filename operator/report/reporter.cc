@@ -23,6 +23,9 @@ constexpr kube::MetricFamily kFoundByResync{
 // else.
 std::string WriteKey(const std::string& key) { return key + "/status"; }
 
+// That of a source that fails: what fails once it has answered doesn't wait for as long.
+std::string SourceKey(const std::string& key) { return key + "/source"; }
+
 // One line for each change of state, not for each pass.
 void LogChange(const Context& ctx, const api::ProviderStatus& was, const api::ProviderStatus& is) {
   const auto* now = kube::FindCondition(is.conditions, api::condition::kReady);
@@ -58,8 +61,9 @@ kube::Outcome Reporter::Schedule(const std::string& key, const Observation& o, D
   NextPass next = NextPassOf(o, done, ready, needs_.sync_period);
   kube::Outcome outcome{.again_after = next.at,
                         .end = next.backoff || next.keeps_backoff ? End::kBacksOff : End::kFine};
+  if (!next.keeps_source) needs_.queue.Forget(SourceKey(key));
   if (next.backoff) {
-    Millis delay = needs_.queue.Backoff(key, *next.backoff, next.at_least);
+    Millis delay = needs_.queue.Backoff(next.of_source ? SourceKey(key) : key, *next.backoff, next.at_least);
     outcome.again_after = std::min(next.at.value_or(delay), delay);
   }
   if (done.hold && next.told && outcome.again_after) done.hold->next_try = o.now + *outcome.again_after;
@@ -227,6 +231,7 @@ void Reporter::Forget(const api::ProviderId& id) {
   const std::string key = id.Key();
   needs_.masks.Drop(key);
   needs_.queue.Forget(WriteKey(key));
+  needs_.queue.Forget(SourceKey(key));
   resyncs_.Forget(key);
   measured_.Forget(id);
   MutexLock lock(mu_);

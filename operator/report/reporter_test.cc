@@ -163,6 +163,40 @@ TEST_F(ReporterTest, AStatusThatIsNotWrittenIsTriedAgainSoon) {
   EXPECT_LE(*Report(Begin(), Held(Retry::kBackoff, kDay)).again_after, Millis(240)) << "from the start";
 }
 
+// F5: what failed next waited as long as the source had been away, or had asked for: two minutes, or a day.
+TEST_F(ReporterTest, WhatFailsAfterTheSourceHasAnsweredBeginsAnew) {
+  auto other = [](bool loaded) {
+    return Done{.hold = Hold{"ProviderInstalled", "APIServerUnavailable", "why", Retry::kBackoff}, .loaded = loaded};
+  };
+  auto away = [&](int tries) {
+    Millis last{0};
+    for (int i = 0; i < tries; ++i) {
+      last = *Report(Begin(), Held(Retry::kBackoff)).again_after;
+      clock_.Advance(last);
+    }
+    return last;
+  };
+  EXPECT_GE(away(10), Seconds(80));
+  EXPECT_LE(*Report(Begin(), other(true)).again_after, Millis(240));
+  clock_.Advance(Millis(240));
+  EXPECT_LE(away(1), Millis(240)) << "and the source, too";
+
+  EXPECT_GE(*Report(Begin(), Held(Retry::kBackoff, kDay)).again_after, kDay);
+  EXPECT_GE(*Report(Begin(), other(true)).again_after, Millis(320)) << "the second of its own";
+  EXPECT_LE(*Report(Begin(), other(true)).again_after, Millis(480)) << "and not in a day";
+
+  // A source that isn't asked in between hasn't answered.
+  clock_.Advance(Millis(480));
+  EXPECT_GE(away(6), Seconds(5));
+  EXPECT_LE(*Report(Begin(), other(false)).again_after, Seconds(1));
+  EXPECT_GE(away(1), Seconds(10));
+  // One that isn't needed any more, has; and so has the one of a provider that is gone.
+  Report(Begin(), Waiting("ConfigMapNotFound"));
+  EXPECT_LE(away(1), Millis(240));
+  reporter_->Forget(Begin().provider.id);
+  EXPECT_LE(away(1), Millis(240));
+}
+
 // Two minutes are reached though each try is waited for; and the waits say nothing of their own, so that the source's
 // fault stays told.
 TEST_F(ReporterTest, AWaitForATurnIsNoTry_T13) {

@@ -16,6 +16,7 @@ namespace capi::ops {
 struct Done {
   std::optional<Hold> hold;  // why it went no further
   bool hands_off = false;
+  bool loaded = false;     // it had the release: where its source was asked, that has answered (F5)
   bool removing = false;   // what it installed goes (X1)
   bool unpausing = false;  // the status takes back that the provider is paused
   bool again = false;      // another pass follows at once

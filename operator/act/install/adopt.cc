@@ -188,6 +188,7 @@ Done Installer::Adopt(const Context& ctx, Observation o) {
     Observation at = AtVersion(o, former.version);
     if (auto hold = Resolve(ctx, at, m)) return hold;
     if (auto hold = Load(ctx, at, m)) return hold;
+    done.loaded = true;
     if (auto hold = Inspect(at, m)) return hold;
     if (auto hold = RecoverVariables(ctx, o, m)) return hold;
     at = AtVersion(o, former.version);

@@ -314,10 +314,11 @@ Done Installer::Run(const Context& ctx, Observation& o, const std::string& rollb
     o.provider.spec.version = rollback_to;
   }
   std::optional<Hold> held = [&]() -> std::optional<Hold> {
-    m.cached = !m.candidate.rollback && !m.forced && TakeLastRender(o, m);
+    done.loaded = m.cached = !m.candidate.rollback && !m.forced && TakeLastRender(o, m);
     if (!m.cached) {
       if (auto hold = Resolve(ctx, o, m)) return hold;
       if (auto hold = Load(ctx, o, m)) return hold;
+      done.loaded = true;
       if (auto hold = Inspect(o, m)) return hold;
       if (auto hold = Gate(ctx, o, m)) return hold;
       if (auto hold = Render(ctx, o, m)) return hold;

@@ -83,9 +83,10 @@ TEST_F(VerifyingTest, OnlyWhatIsSignedIsTaken_T14) {
     EXPECT_EQ(done.hold->reason, reason::kVerificationFailed);
     EXPECT_THAT(done.hold->message, HasSubstr(c.error));
     EXPECT_EQ(done.hold->retry, Retry::kRefused) << "T6";
+    EXPECT_FALSE(done.loaded) << "F5: its source hasn't given it";
   }
   EXPECT_THAT(cluster_.written(), Not(Contains("POST configmaps")));
-  BeginWithKeys(good, keys_).Install();
+  EXPECT_TRUE(BeginWithKeys(good, keys_).Install().loaded);
   EXPECT_THAT(cluster_.written(), Contains("POST configmaps"));
 }
 
