@@ -57,7 +57,7 @@ Reporter::Reporter(Needs needs) : needs_(needs), measured_(needs.metrics) {
 }
 
 // The outcome of a pass, and the time that its hold tells (F5, F6).
-kube::Outcome Reporter::Schedule(const std::string& key, const Observation& o, Done& done, bool ready) {
+Reporter::Scheduled Reporter::Schedule(const std::string& key, const Observation& o, Done& done, bool ready) {
   NextPass next = NextPassOf(o, done, ready, needs_.sync_period);
   kube::Outcome outcome{.again_after = next.at,
                         .end = next.backoff || next.keeps_backoff ? End::kBacksOff : End::kFine};
@@ -68,7 +68,7 @@ kube::Outcome Reporter::Schedule(const std::string& key, const Observation& o, D
   }
   if (done.hold && next.told && outcome.again_after) done.hold->next_try = o.now + *outcome.again_after;
   resyncs_.Next(key, next.resync);
-  return outcome;
+  return {outcome, needs_.clock.Monotonic()};
 }
 
 kube::Outcome Reporter::Left(kube::Outcome next, MonoTime since) {
@@ -105,17 +105,17 @@ Result<kube::Outcome> Reporter::Report(const Context& ctx, const Observation& se
   Observation o = AsItIsNow(seen, done);
   const std::string key = o.provider.id.Key();
   needs_.masks.Hide(key, o, done);
-  const MonoTime began = needs_.clock.Monotonic();
   MakeItNow(o, needs_.clock.Now());
-  kube::Outcome next;
-  if (done.hold) next = Schedule(key, o, done, false);
+  Scheduled scheduled;
+  if (done.hold) scheduled = Schedule(key, o, done, false);
   const api::ProviderStatus was = o.provider.status, is = needs_.masks.Hide(key, Summarize(o, done));
-  if (!done.hold) next = Schedule(key, o, done, IsReady(is));
+  if (!done.hold) scheduled = Schedule(key, o, done, IsReady(is));
   Record(o.provider, EventsOfDone(is, done));
   measured_.Took(o.provider.id, done.times);
   measured_.Restored(o.provider.id, done.restored.size());
   if (!done.restored.empty()) CountFoundByResync(ctx, key);
   if (auto rest = Postponed(key, was, is, done)) {
+    kube::Outcome next = scheduled.next;
     next.again_after = std::min(next.again_after.value_or(*rest), *rest);
     resyncs_.Next(key, false);  // the words are due then
     return next;
@@ -128,7 +128,7 @@ Result<kube::Outcome> Reporter::Report(const Context& ctx, const Observation& se
   // What a change took (texts, answers, the schemas of CRDs that came by) is free when it is over: the pages go back.
   if (IsReady(is) && !IsReady(was)) malloc_trim(0);
   if (GoesOn(was, is, done)) return kube::Outcome{.again_after = Millis(0)};
-  return Left(next, began);
+  return Left(scheduled.next, scheduled.since);
 }
 
 void Reporter::ReportGone(const Context& ctx, const Observation& seen, Done done) {
@@ -162,16 +162,15 @@ Result<kube::Outcome> Reporter::ReportThrown(const Context& ctx, const std::stri
 Result<kube::Outcome> Reporter::ReportUnseen(const Context& ctx, const std::string& key, const Hold& hold) {
   auto cached = needs_.cache.Get(key);
   if (!cached) return kube::Outcome{};  // gone meanwhile: the event of its end brings the next pass
-  const MonoTime began = needs_.clock.Monotonic();
   Observation none;
   none.now = needs_.clock.Now();
   Done done{.hold = hold};
   needs_.masks.Hide(key, none, done);
-  kube::Outcome next = Schedule(key, none, done, false);
+  Scheduled scheduled = Schedule(key, none, done, false);
   api::Provider provider = *cached->provider;
   const api::ProviderStatus was = provider.status, is = SummarizeUnseen(provider, *done.hold, none.now);
   ctx.log.Warn("the pass failed", {{"reason", done.hold->reason}, {"error", done.hold->message}});
-  next.end = End::kError;
+  scheduled.next.end = End::kError;
   auto unwritten = TRY(Write(ctx, provider, is));
   if (StillHolds(unwritten)) measured_.Show(provider, is);
   if (unwritten) {
@@ -179,7 +178,7 @@ Result<kube::Outcome> Reporter::ReportUnseen(const Context& ctx, const std::stri
     return *unwritten;
   }
   Announce(ctx, provider, was, is, done);
-  return Left(next, began);
+  return Left(scheduled.next, scheduled.since);
 }
 
 // Of the provider that the pass saw: of one whose finalizer was just removed nothing else may be left (X1).

@@ -65,7 +65,11 @@ class Reporter {
 
  private:
   Result<kube::Outcome> ReportUnseen(const Context& ctx, const std::string& key, const Hold& hold);
-  kube::Outcome Schedule(const std::string& key, const Observation& o, Done& done, bool ready);
+  struct Scheduled {
+    kube::Outcome next;
+    MonoTime since;  // no earlier than what the queue counts its time from: a try before that would be none (F5)
+  };
+  Scheduled Schedule(const std::string& key, const Observation& o, Done& done, bool ready);
   Result<std::optional<kube::Outcome>> Write(const Context& ctx, api::Provider& provider,
                                              const api::ProviderStatus& status);
   void Announce(const Context& ctx, const api::Provider& provider, const api::ProviderStatus& was,

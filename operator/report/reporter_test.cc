@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <functional>
+
 #include "base/http/server/server.h"
 #include "operator/decide/testing_fleet.h"
 
@@ -13,6 +16,19 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr Millis kDay = std::chrono::hours(24);
+
+// Of a machine with much to do: it may be a moment later each time that somebody looks. Thread-safe.
+class BusyClock : public FakeClock {
+ public:
+  MonoTime Monotonic() override {
+    if (busy_) Advance(Millis(1));
+    return FakeClock::Monotonic();
+  }
+  void Busy(bool busy) { busy_ = busy; }
+
+ private:
+  std::atomic<bool> busy_ = false;
+};
 
 // A reporter of one provider, and the server that its status is written to.
 class ReporterTest : public ::testing::Test {
@@ -92,7 +108,7 @@ class ReporterTest : public ::testing::Test {
     return reasons_;
   }
 
-  FakeClock clock_;
+  BusyClock clock_;
   Context ctx_ = Context{}.WithTimeout(Seconds(60));
   Mutex mu_;
   int answer_ CAPI_GUARDED_BY(mu_) = 200;
@@ -225,6 +241,30 @@ TEST_F(ReporterTest, AWaitForATurnIsNoTry_T13) {
     EXPECT_EQ(Said("Ready"), told);
   }
   EXPECT_GE(last, Seconds(96));
+}
+
+// F5: the pass came a moment before the time that the queue had for it. It was made, and told, and made again.
+TEST_F(ReporterTest, ATryIsNotBeforeItsTime) {
+  const Error away{Code::kUnavailable, "away", {}};
+  const struct {
+    const char* name;
+    std::function<kube::Outcome()> report;
+    Millis second;  // at least
+  } cases[] = {
+      {"a hold", [&] { return Report(Begin(), Held(Retry::kBackoff)); }, Millis(320)},
+      {"no hold", [&] { return Report(Begin(), {}); }, Seconds(24)},
+      {"nothing seen", [&] { return *reporter_->ReportFailed(ctx_, key_, away); }, Millis(320)},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    clock_.Busy(true);
+    kube::Outcome next = c.report();
+    clock_.Busy(false);
+    clock_.Advance(*next.again_after);
+    next = c.report();
+    EXPECT_GE(*next.again_after, c.second) << "it is the second try, and not one before its time";
+    clock_.Advance(*next.again_after);
+  }
 }
 
 // F5: a pass of half a minute told a time in the past; and a write of seconds made the next one late.
