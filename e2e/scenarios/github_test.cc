@@ -192,7 +192,9 @@ TEST_F(FromGitHub, ASourceThatIsAwayIsAskedLessAndLessOften) {
   Recorder recorder(*cluster_, api::ResourceOf(ProviderType::kCore), kCore.ns);
   Start(github.url());
   ApplyCore();
-  ASSERT_TRUE(kube::Eventually([&] { return github.times().size() >= tries; }, std::chrono::minutes(4), Millis(100)));
+  auto all = [&] { return github.times().size() >= tries || !operator_->running(); };
+  ASSERT_TRUE(kube::Eventually(all, std::chrono::minutes(4), Millis(100)));
+  ASSERT_TRUE(operator_->running()) << "it ended, and with it what it knew of its tries:\n" << operator_->Log();
   const auto reported = TimesReported(recorder, "SourceUnreachable");
   const std::vector<WallTime> tried = github.times();
   github.BreakDown(false);
@@ -208,7 +210,7 @@ TEST_F(FromGitHub, ASourceThatIsAwayIsAskedLessAndLessOften) {
     });
     EXPECT_TRUE(fits) << "try " << i + 2 << " at " << FormatMicroTime(tried[i + 1]) << " was not reported";
   }
-  EXPECT_TRUE(kube::Eventually([&] { return See(kCore).Status("Ready") == "True"; }, std::chrono::minutes(4)))
+  EXPECT_TRUE(Eventually([&] { return See(kCore).Status("Ready") == "True"; }, std::chrono::minutes(4)))
       << "and it goes on by itself when the source is back";
 }
 

@@ -258,8 +258,8 @@ TEST_F(Survival, WhoStoodStillWritesNoMore) {
   ASSERT_TRUE(kube::Eventually([&] { return applies >= 2; }));
   ASSERT_EQ(kill(operator_->pid(), SIGSTOP), 0);
 
-  OperatorProcess second(cluster_->plane().kubeconfig(), lease);
-  ASSERT_TRUE(kube::Eventually([&] { return second.Log().find("leading") != std::string::npos; }));
+  auto second = std::make_unique<OperatorProcess>(cluster_->plane().kubeconfig(), lease);
+  ASSERT_TRUE(kube::Eventually([&] { return second->Log().find("leading") != std::string::npos; }));
   auto taken = cluster_->Get("Lease", "default", "controller-leader-election-capi-operator");
   const std::string since = GetString(taken.json(), {"spec", "acquireTime"});
   ASSERT_FALSE(since.empty());
@@ -268,6 +268,7 @@ TEST_F(Survival, WhoStoodStillWritesNoMore) {
   ASSERT_EQ(kill(operator_->pid(), SIGCONT), 0);
   EXPECT_TRUE(kube::Eventually([&] { return !operator_->running(); }));
   EXPECT_TRUE(operator_->LostItsLease()) << operator_->Log();
+  operator_ = std::move(second);
   EXPECT_TRUE(AwaitReady(kCore)) << "the second one has gone on";
   EXPECT_THAT(WritesAfter(cluster_->plane(), "first", since), ::testing::IsEmpty());
 }

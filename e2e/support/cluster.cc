@@ -141,7 +141,7 @@ Seen Cluster::See(api::ProviderType type, const std::string& ns, const std::stri
 
 bool Cluster::AwaitReady(api::ProviderType type, const std::string& ns, const std::string& name, Millis timeout) {
   Seen seen;
-  bool ready = kube::Eventually(
+  bool ready = wait_(
       [&] {
         seen = See(type, ns, name);
         return seen.Status("Ready") == "True" && seen.provider.status.observed_generation == seen.provider.generation;
@@ -154,7 +154,7 @@ bool Cluster::AwaitReady(api::ProviderType type, const std::string& ns, const st
 bool Cluster::AwaitReason(api::ProviderType type, const std::string& ns, const std::string& name,
                           std::string_view condition, std::string_view reason, Millis timeout) {
   Seen seen;
-  bool found = kube::Eventually(
+  bool found = wait_(
       [&] {
         seen = See(type, ns, name);
         return seen.Reason(condition) == reason;
@@ -165,7 +165,7 @@ bool Cluster::AwaitReason(api::ProviderType type, const std::string& ns, const s
 }
 
 bool Cluster::AwaitGone(api::ProviderType type, const std::string& ns, const std::string& name, Millis timeout) {
-  bool gone = kube::Eventually([&] { return !See(type, ns, name).exists; }, timeout);
+  bool gone = wait_([&] { return !See(type, ns, name).exists; }, timeout);
   EXPECT_TRUE(gone) << "still there: " << See(type, ns, name).Describe();
   return gone;
 }

@@ -1,6 +1,7 @@
 // A control plane made ready for the operator, and the few things that tests do to it.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -66,11 +67,13 @@ class Cluster {
   void DeleteProvider(api::ProviderType type, const std::string& ns, const std::string& name);
   Seen See(api::ProviderType type, const std::string& ns, const std::string& name);
 
-  // Wait and report what was seen when it doesn't happen.
+  // Wait and report what was seen when it doesn't happen: by kube::Eventually, or as WaitBy says.
   bool AwaitReady(api::ProviderType type, const std::string& ns, const std::string& name, Millis timeout = Seconds(60));
   bool AwaitReason(api::ProviderType type, const std::string& ns, const std::string& name, std::string_view condition,
                    std::string_view reason, Millis timeout = Seconds(30));
   bool AwaitGone(api::ProviderType type, const std::string& ns, const std::string& name, Millis timeout = Seconds(60));
+  using Wait = std::function<bool(const std::function<bool()>& done, Millis timeout)>;
+  void WaitBy(Wait wait) { wait_ = std::move(wait); }
 
   // Installs a core release in namespace capi-system from a ConfigMap and waits until it is ready.
   bool InstallCore(const std::string& version);
@@ -89,6 +92,7 @@ class Cluster {
 
   kube::ControlPlane& plane_;
   std::unique_ptr<kube::Client> client_;
+  Wait wait_ = [](const std::function<bool()>& done, Millis timeout) { return kube::Eventually(done, timeout); };
 };
 
 // Spec of a provider whose release StoreRelease stored with its usual labels.

@@ -19,6 +19,7 @@ constexpr std::string_view kHandsOff = "cluster.x-k8s.io/paused";
 void UnmanagedCluster::SetUp() {
   CAPI_NEED_RELEASES();
   cluster_ = std::make_unique<Cluster>(kube::ControlPlane::Shared());
+  cluster_->WaitBy([this](const std::function<bool()>& done, Millis timeout) { return Eventually(done, timeout); });
 }
 
 void UnmanagedCluster::TearDown() {
@@ -99,6 +100,10 @@ bool UnmanagedCluster::AwaitGone(const Managed& provider, Millis timeout) {
   return cluster_->AwaitGone(provider.type, provider.ns, provider.name, timeout);
 }
 
+bool UnmanagedCluster::Eventually(const std::function<bool()>& done, Millis timeout, Millis every) {
+  return operator_ ? operator_->Eventually(done, timeout, every) : kube::Eventually(done, timeout, every);
+}
+
 bool UnmanagedCluster::AwaitPass(const Managed& provider) {
   bool ended = e2e::AwaitPass(*operator_, [&] { Annotate(provider, "test/look", std::to_string(++looks_)); });
   EXPECT_TRUE(ended) << "no pass of " << provider.Label();
@@ -109,7 +114,7 @@ bool UnmanagedCluster::AwaitPassByEdit(const Managed& provider) {
   PatchSpec(provider, {{"rollout", {{"timeout", fmt::format("{}m", 20 + ++looks_)}}}});
   const auto generation = See(provider).provider.generation;
   Seen seen;
-  bool ended = kube::Eventually([&] {
+  bool ended = Eventually([&] {
     seen = See(provider);
     const api::ProviderStatus& status = seen.provider.status;
     // With hands off, the condition alone says so.

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -52,6 +53,8 @@ class UnmanagedCluster : public ::testing::Test {
   bool AwaitReason(const Managed& provider, std::string_view condition, std::string_view reason,
                    Millis timeout = Seconds(30));
   bool AwaitGone(const Managed& provider, Millis timeout = Seconds(60));
+  // OperatorProcess::Eventually of the operator; kube::Eventually where there is none.
+  bool Eventually(const std::function<bool()>& done, Millis timeout = Seconds(30), Millis every = Millis(10));
   // Returns when the operator has ended a pass that began after the call, and so had seen what was done before it. For
   // a provider that is the only one.
   bool AwaitPass(const Managed& provider);

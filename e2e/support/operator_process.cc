@@ -3,8 +3,8 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
-#include <filesystem>
 
 #include "base/files.h"
 #include "base/http/client.h"
@@ -32,6 +32,16 @@ Result<http::Response> Get(const std::string& address, const std::string& path) 
   return client->Do(Context{}.WithTimeout(Seconds(5)), {.target = path});
 }
 
+std::string_view LastLines(std::string_view text, size_t count) {
+  size_t at = text.size();
+  // The line feed at its end begins none.
+  for (size_t i = 0; i < count && at != 0; ++i) {
+    const size_t before = at < 2 ? text.npos : text.rfind('\n', at - 2);
+    at = before == text.npos ? 0 : before + 1;
+  }
+  return text.substr(at);
+}
+
 size_t StatusNumber(int pid, std::string_view name) {
   auto number = ProcessStatus(pid, name);
   EXPECT_TRUE(number.ok()) << number.error().message;
@@ -40,8 +50,7 @@ size_t StatusNumber(int pid, std::string_view name) {
 
 }  // namespace
 
-OperatorProcess::OperatorProcess(Unstarted, const std::string& kubeconfig, std::vector<std::string> arguments)
-    : log_(folder_.path() + "/operator.log") {
+OperatorProcess::OperatorProcess(Unstarted, const std::string& kubeconfig, std::vector<std::string> arguments) {
   argv_ = {Program(), "--kubeconfig", kubeconfig, "--diagnostics-address=127.0.0.1:0", "--health-addr=127.0.0.1:0"};
   argv_.insert(argv_.end(), arguments.begin(), arguments.end());
   if (kSanitized) return;
@@ -77,15 +86,15 @@ OperatorProcess::~OperatorProcess() {
         << (ran ? "it doesn't end well: " : "it ended by itself: ") << code;
   }
   ExpectItHadMemoryEnough();
-  if (::testing::Test::HasFailure())
-    fmt::print(stderr, "---- the operator's log ends with\n{}\n", process_->LogTail(60));
+  if (::testing::Test::HasFailure()) fmt::print(stderr, "{}", Logs());
 }
 
 void OperatorProcess::Launch() {
-  std::error_code ignored;
-  std::filesystem::remove(log_, ignored);
-  auto started = kube::Process::Start(
-      {.argv = argv_, .log_file = log_, .environment = environment_, .cgroup = limit_ ? limit_->folder() : ""});
+  ++lives_;
+  auto started = kube::Process::Start({.argv = argv_,
+                                       .log_file = LogFile(lives_),
+                                       .environment = environment_,
+                                       .cgroup = limit_ ? limit_->folder() : ""});
   ASSERT_TRUE(started.ok()) << started.error().message;
   process_ = std::move(started).value();
   ended_by_test_ = false;
@@ -147,9 +156,32 @@ bool OperatorProcess::LostItsLease() const {
 
 void OperatorProcess::Restart() { Start(); }
 
+bool OperatorProcess::Eventually(const std::function<bool()>& done, Millis timeout, Millis every) {
+  bool is_done = false;
+  auto over = [&] { return (is_done = done()) || EndedByItself(); };
+  if (!kube::Eventually(over, timeout, every) || is_done || !LostItsLease()) return is_done;
+  fmt::print(stderr, "---- the operator lost its lease: it starts again\n");
+  Restart();
+  kube::Eventually(over, timeout, every);
+  return is_done;
+}
+
 std::string OperatorProcess::Log() const {
-  auto text = ReadFile(log_);
+  auto text = ReadFile(LogFile(lives_));
   return text.ok() ? *text : "";
+}
+
+std::string OperatorProcess::LogFile(int life) const { return fmt::format("{}/operator.{}.log", folder_.path(), life); }
+
+std::string OperatorProcess::Logs() const {
+  constexpr int kLives = 5;  // a test of crashes has hundreds
+  std::string out;
+  for (int life = std::max(1, lives_ - kLives + 1); life <= lives_; ++life) {
+    auto text = ReadFile(LogFile(life));
+    out += fmt::format("---- the log of the operator's life {} of {} ends with\n{}", life, lives_.load(),
+                       text.ok() ? LastLines(*text, 60) : text.error().message + "\n");
+  }
+  return out;
 }
 
 std::string OperatorProcess::AddressOf(std::string_view what) const {

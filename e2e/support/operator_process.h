@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -37,10 +38,15 @@ class OperatorProcess {
   bool LostItsLease() const;
   void Restart();     // starts again with the same arguments
   void AwaitReady();  // one that was launched: until /readyz answers 200; ends the test when it doesn't
+  // As kube::Eventually, of what takes an operator: false at once where this one ends by itself. One that loses its
+  // lease, on a machine that stands still for longer than that lasts (F4), starts again, once, and has all the time
+  // anew.
+  bool Eventually(const std::function<bool()>& done, Millis timeout = Seconds(30), Millis every = Millis(10));
   bool running() const { return process_ != nullptr && process_->running(); }
   int pid() const { return process_->pid(); }
   std::string Metrics() const;  // expects that there are some
-  std::string Log() const;      // everything it wrote so far
+  std::string Log() const;      // everything it wrote so far, since it was started the last time
+  std::string Logs() const;     // how that ends, and how those of its former lives do
   // What it has now; these expect that it runs.
   size_t ResidentKiB() const;
   size_t Descriptors() const;
@@ -53,9 +59,11 @@ class OperatorProcess {
   void Start();
   void ExpectNothingFoundByResync() const;
   void ExpectItHadMemoryEnough() const;
+  bool EndedByItself() const { return !ended_by_test_ && !running(); }
+  std::string LogFile(int life) const;
   std::string AddressOf(std::string_view what) const;  // from the log: "serving probes address=..."
   kube::TemporaryFolder folder_;
-  std::string log_;
+  std::atomic<int> lives_ = 0;
   std::vector<std::string> argv_, environment_;
   std::unique_ptr<kube::MemoryLimit> limit_;  // null where there is none
   std::unique_ptr<kube::Process> process_;

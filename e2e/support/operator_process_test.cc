@@ -2,6 +2,7 @@
 // that has found a change by a resync (behaviour.md F6).
 #include "e2e/support/operator_process.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
@@ -15,6 +16,8 @@
 
 namespace capi::e2e {
 namespace {
+
+using ::testing::HasSubstr;
 
 // One that ends by something else than its test.
 std::unique_ptr<OperatorProcess> StartAndLose(kube::ControlPlane& plane, int signal) {
@@ -60,6 +63,7 @@ class StandIn {
     server_ = std::move(server).value();
     const std::string program = folder_.path() + "/program";
     std::string script = "#!/bin/sh\ntrap 'exit 0' TERM\n";
+    script += "trap 'echo capi-operator: the lease was lost; exit 1' USR1\necho \"life $$\"\n";
     for (const char* what : {"probes", "metrics"}) {
       script += std::string("echo serving ") + what + " address=" + server_->address() + "\n";
     }
@@ -69,6 +73,11 @@ class StandIn {
     setenv("CAPI_OPERATOR", program.c_str(), 1);
   }
   ~StandIn() { setenv("CAPI_OPERATOR", before_.c_str(), 1); }
+  // As a machine that stands still makes it (F4).
+  static void LoseLease(const OperatorProcess& process) {
+    EXPECT_EQ(kill(process.pid(), SIGUSR1), 0);
+    EXPECT_TRUE(kube::Eventually([&] { return !process.running(); }));
+  }
   static std::unique_ptr<OperatorProcess> Start() { return std::make_unique<OperatorProcess>("none"); }
 
  private:
@@ -89,6 +98,42 @@ TEST(Harness, NoticesAChangeFoundByResync) {
   allowed->AllowFindsByResync();
   allowed->Kill();
   StandIn::Start()->KillAtOnce();
+}
+
+TEST(Harness, KeepsTheLogOfEachLife) {
+  StandIn stand_in(0);
+  auto process = StandIn::Start();
+  const std::string first = "life 1 of 2 ends with\nlife " + std::to_string(process->pid()) + "\n";
+  StandIn::LoseLease(*process);
+  process->Restart();
+  const std::string second = "life 2 of 2 ends with\nlife " + std::to_string(process->pid()) + "\n";
+  EXPECT_THAT(process->Logs(), HasSubstr(first));
+  EXPECT_THAT(process->Logs(), HasSubstr("the lease was lost\n---- the log of the operator's " + second));
+  EXPECT_EQ(process->Log().find("lost"), std::string::npos) << "this life has its lease";
+}
+
+// F4: the whole time passed with nobody there, and the log that said why was gone then.
+TEST(Harness, GoesOnWhereTheLeaseIsLost) {
+  StandIn stand_in(0);
+  auto process = StandIn::Start();
+  const int first = process->pid();
+  StandIn::LoseLease(*process);
+  EXPECT_TRUE(process->Eventually([&] { return process->running() && process->pid() != first; }));
+
+  // Once: one that loses it again and again has a fault.
+  auto lose = [&] {
+    StandIn::LoseLease(*process);
+    return false;
+  };
+  EXPECT_FALSE(process->Eventually(lose, std::chrono::hours(1)));
+}
+
+TEST(Harness, WaitsForNothingThatEndedByItself) {
+  StandIn stand_in(0);
+  auto process = StandIn::Start();
+  EXPECT_EQ(kill(process->pid(), SIGKILL), 0);
+  EXPECT_FALSE(process->Eventually([] { return false; }, std::chrono::hours(1)));
+  EXPECT_NONFATAL_FAILURE(process.reset(), "it ended by itself");
 }
 
 TEST(Harness, TakesNoChangeForNone) {
