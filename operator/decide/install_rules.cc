@@ -19,15 +19,12 @@ Hold Refused(std::string_view why, std::string message, Retry retry = Retry::kOn
   return Hold{std::string(condition::kProviderInstalled), std::string(why), std::move(message), retry};
 }
 
-// T2: the components are those that are asked for. Before anything is made of the release: of one that somebody has
-// changed, nothing else that is wrong with it matters. No event tells when the right ones are there (T6).
+// T2: before anything is made of the release: of one that somebody has changed, nothing else that is wrong with it
+// matters. It is a source's, and no event tells when the right one is there (T6).
 std::optional<Hold> HasWantedDigest(const Observation&, const Candidate& c) {
-  if (c.wanted_digest.empty() || c.wanted_digest == c.digest) return std::nullopt;
-  return Refused(reason::kVerificationFailed,
-                 fmt::format("the components of {} have digest {}, {} {}: nothing is applied", c.source, c.digest,
-                             c.rollback ? "those that were applied before had" : "spec.fetchConfig.digest asks for",
-                             c.wanted_digest),
-                 Retry::kRefused);
+  const Status wanted = CheckDigest(c);
+  if (wanted.ok()) return std::nullopt;
+  return Refused(reason::kVerificationFailed, wanted.error().message, Retry::kRefused);
 }
 
 // F2: its metadata is what the rules after it go by.
@@ -167,6 +164,15 @@ constexpr InstallRule kRules[] = {
 };
 
 }  // namespace
+
+Status CheckDigest(const Candidate& c) {
+  if (c.wanted_digest.empty() || c.wanted_digest == c.digest) return Ok();
+  return Error{Code::kFailedPrecondition,
+               fmt::format("the components of {} have digest {}, {} {}: nothing is applied", c.source, c.digest,
+                           c.rollback ? "those that were applied before had" : "spec.fetchConfig.digest asks for",
+                           c.wanted_digest),
+               {}};
+}
 
 std::span<const InstallRule> InstallRules() { return kRules; }
 

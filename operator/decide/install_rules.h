@@ -35,6 +35,9 @@ struct Candidate {
   Sight sight = Sight::kUnasked;
 };
 
+// T2: whether its components are those that are asked for, or that were applied before where it goes back to them (U5).
+Status CheckDigest(const Candidate& candidate);
+
 struct InstallRule {
   enum class Stage { kComponents, kMetadata, kRelease, kContract, kObjects, kKinds, kRights, kStoredVersions };
   std::string_view name;  // "C3.pause": the rule of docs/behaviour.md

@@ -50,22 +50,22 @@ Installer::Installer(Needs needs)
       applier_(needs.client, TrackedApply(needs.observer.tracks())),
       newest_(needs.client, needs.sources) {}
 
-// The right file.
-std::optional<Hold> Installer::InspectComponents(const Observation& o, Installation& m) {
+// Which release the texts are, and which they are to be.
+void Installer::Identify(const Observation& o, Installation& m) {
   Candidate& candidate = m.candidate;
   candidate.version = m.release.version;
   candidate.source = m.release.source;
   candidate.digest = m.release.Digest();
   candidate.wanted_digest = WantedDigest(o, candidate.rollback);
-  auto refused = CheckInstall(InstallRule::Stage::kComponents, o, candidate);
-  m.wrong_file = refused.has_value();
-  return refused;
 }
 
 // What can be told from the texts: the right file, the right series and contract.
 std::optional<Hold> Installer::Inspect(const Observation& o, Installation& m) {
-  if (auto refused = InspectComponents(o, m)) return refused;
   Candidate& candidate = m.candidate;
+  if (auto refused = CheckInstall(InstallRule::Stage::kComponents, o, candidate)) {
+    m.wrong_file = true;
+    return refused;
+  }
   auto metadata = api::Metadata::Parse(m.release.metadata, o.provider.id.name);
   if (!metadata.ok()) candidate.metadata_error = metadata.error().With(candidate.source);
   if (auto hold = CheckInstall(InstallRule::Stage::kMetadata, o, candidate)) return hold;

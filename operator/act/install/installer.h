@@ -88,7 +88,7 @@ class Installer {
   void KeepFetched(const Context& ctx, const Observation& o, const Installation& m);
   std::optional<Hold> Load(const Context& ctx, const Observation& o, Installation& m);
   // installer.cc
-  std::optional<Hold> InspectComponents(const Observation& o, Installation& m);
+  static void Identify(const Observation& o, Installation& m);
   std::optional<Hold> Inspect(const Observation& o, Installation& m);
   std::optional<Hold> Gate(const Context& ctx, Observation& o, Installation& m);
   std::optional<Hold> Render(const Context& ctx, const Observation& o, Installation& m);

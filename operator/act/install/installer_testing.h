@@ -150,7 +150,7 @@ struct Process {
     if (!rollback_to.empty()) {
       o.provider.spec.rollout.on_failure = api::OnFailure::kRollback;
       o.provider.status.installed_version = rollback_to;
-      o.provider.status.history = {{.version = "v1.13.0"}, {.version = rollback_to}};
+      o.provider.status.history = {{.version = "v1.13.0"}, {.version = rollback_to, .digest = good_digest}};
     }
     return installer.Install(ctx, o, rollback_to);
   }
@@ -166,7 +166,7 @@ struct Process {
   Sources sources;
   Fights fights;
   std::vector<api::PatchSpec> patches;
-  std::string digest, oci, rollback_to, reconcile_at;
+  std::string digest, oci, rollback_to, good_digest, reconcile_at;  // good_digest: of rollback_to, as it was applied
   std::optional<Json> selector;
   std::optional<Referenced> source_secret, keys_secret;
   std::vector<StoredRelease> releases;

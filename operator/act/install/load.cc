@@ -79,6 +79,12 @@ Hold NoTurn() {
               kNextTurn};
 }
 
+// What is to be put in the place of a release in the cluster that isn't the right one.
+std::string_view WhatIsRight(bool signed_right, bool rollback) {
+  if (!signed_right) return "its signatures";
+  return rollback ? "those of then" : "those that are asked for";
+}
+
 Context UntilEndOfFetch(const Context& ctx, const std::optional<MonoTime>& end) {
   Context out = ctx;
   if (end && (!out.deadline || *end < *out.deadline)) out.deadline = end;
@@ -203,22 +209,20 @@ std::optional<Hold> Installer::Load(const Context& ctx, const Observation& o, In
   if (!release.ok()) return NotRead(reason::kComponentsFetchError, release.error());
   m.release = std::move(release).value();
   if (auto hold = ReadKeys(ctx, o, m)) return hold;
-  std::string_view right = "its signatures";
-  Status asked_for = m.keys ? releases::Verify(*m.keys, o.provider.id, m.release) : Ok();
-  if (asked_for.ok()) {
-    auto refused = InspectComponents(o, m);
-    if (!refused) {
-      m.turn.reset();  // there is nothing to fetch again
-      return std::nullopt;
-    }
-    right = "those that are asked for";
-    asked_for = Error{Code::kFailedPrecondition, refused->message, {}};
+  Identify(o, m);
+  const Status is_signed = m.keys ? releases::Verify(*m.keys, o.provider.id, m.release) : Ok();
+  const Status right = is_signed.ok() ? CheckDigest(m.candidate) : is_signed;
+  if (right.ok()) {
+    m.turn.reset();  // there is nothing to fetch again
+    return std::nullopt;
   }
-  Error error = asked_for.error().With(fmt::format("the release in ConfigMap {}/{}", m.stored->ns, m.stored->name));
+  Error error = right.error().With(fmt::format("the release in ConfigMap {}/{}", m.stored->ns, m.stored->name));
   m.release = {};
   if (m.may_fetch_again) return FetchAgain(ctx, o, m, error);
   // Without it there is no way back (U5).
-  error.message += fmt::format("; put {} there{}", right, m.candidate.rollback ? "" : ", or delete it");
+  const bool rollback = m.candidate.rollback;
+  error.message +=
+      fmt::format("; put {} there{}", WhatIsRight(is_signed.ok(), rollback), rollback ? "" : ", or delete it");
   return NotInstalled(reason::kVerificationFailed, error);
 }
 
@@ -241,6 +245,7 @@ std::optional<Hold> Installer::Fetch(const Context& ctx, const Observation& o, I
   if (auto kept = fetched_.Get(o.provider.id.Key(), InputsDigest(o, *version, ""), ctx.clock->Monotonic())) {
     m.turn.reset();
     m.release = std::move(*kept);
+    Identify(o, m);
     m.fetched = m.remembered = true;
     return std::nullopt;
   }
@@ -252,6 +257,7 @@ std::optional<Hold> Installer::Fetch(const Context& ctx, const Observation& o, I
     return FetchHold(fetch::OfOwnLimit(ctx, release.error()).With(m.repository->Describe()), reason::kVersionNotFound);
   }
   m.release = std::move(release).value();
+  Identify(o, m);
   m.fetched = true;
   ctx.log.Info("fetched", {{"release", m.release.source}, {"bytes", m.release.components.size()}});
   return std::nullopt;

@@ -173,6 +173,26 @@ TEST_F(VerifyingTest, WhatLiesInTheClusterHasTheWantedDigest_T2_T6) {
   EXPECT_EQ(Downloads(), 1u);
 }
 
+// The digest in the spec is the failed version's: what is gone back to is what was applied then.
+TEST_F(VerifyingTest, ARollbackHasTheDigestOfThen_T2_U5) {
+  const fetch::GitHubRelease good = NewRelease(kUnfinished), changed = NewRelease(std::string(kUnfinished) + "# x\n");
+  Process& process = Begin(good);
+  process.rollback_to = "v1.12.0";
+  process.masks.Put(testing::Observed().provider.id.Key(), SecretValues());  // all of them are known, so it is told why
+  process.digest = "sha256:of-v1.13.0";
+  process.good_digest = DigestOf(good);
+  process.releases = {InCluster(good, true)};
+  EXPECT_THAT(process.Held(), HasSubstr("value for variables [MISSING]"));
+  process.releases = {InCluster(changed, true)};
+  const std::string held = process.Held();
+  EXPECT_THAT(held, HasSubstr("v1.12.0 can't be installed: the release in ConfigMap aws-system/a: the components of "));
+  EXPECT_THAT(held, HasSubstr(", those that were applied before had " + DigestOf(good)));
+  EXPECT_THAT(held, HasSubstr("; put those of then there"));
+  EXPECT_EQ(held.find("asked for"), held.npos) << "the spec may ask for others";
+  EXPECT_EQ(held.find("delete it"), held.npos) << "it is the way back";
+  EXPECT_EQ(Downloads(), 0u);
+}
+
 // What was kept, from before there were keys, say, gives way to what was asked for.
 TEST_F(VerifyingTest, WhatIsFetchedAgainIsKept_T14_T2) {
   const std::string name = "infrastructure-aws-v1.12.0";
