@@ -282,6 +282,7 @@ bool Installer::TakeLastRender(const Observation& o, Installation& m) {
   const api::HistoryEntry* rollout = RolloutOf(o.provider.status, inputs);
   const StoredRelease* stored = WantedRelease(o);
   if (rollout == nullptr || rollout->outcome != api::outcome::kRollingOut || stored == nullptr) return false;
+  // With the keys of now (T14): what was verified with one that is taken away counts no more, also in the middle.
   auto facts = needs_.rendered.Facts(key, inputs);
   auto manifests = needs_.rendered.All(key, inputs);
   if (!facts || !manifests) return false;

@@ -275,6 +275,55 @@ TEST_F(InstallingActorTest, WhatIsFetchedAgainCountsWhateverItIsInThePlaceOf_T14
   EXPECT_EQ(std::count_if(seen.begin(), seen.end(), is_download), 1);
 }
 
+// U2: the rest of a change that has begun comes out of what its first part was rendered from, and so does the rest of
+// one whose release was verified with a key that is gone by now.
+TEST_F(InstallingActorTest, AKeyThatIsTakenAwayCountsNoMoreInTheMiddleOfAChange_T14_U2) {
+  const verify::KeyPair ours("P-256"), next("P-256");
+  const std::string release = "/api/v1/namespaces/aws-system/configmaps/" + o_.releases.front().name;
+  const std::string keys = "/api/v1/namespaces/aws-system/secrets/keys";
+  auto secret = [](const verify::KeyPair& key) {
+    return ToJsonText({{"metadata", {{"name", "keys"}}}, {"data", {{"a.pub", Base64Encode(key.PublicPem())}}}});
+  };
+  {
+    MutexLock lock(mu_);
+    Json map = *ParseJson(objects_.at(release));
+    for (const char* file : {"metadata", "components"}) {
+      map["data"][std::string(file) + ".sig"] = Base64Encode(ours.Sign(GetString(map, {"data", file})));
+    }
+    objects_[release] = ToJsonText(map);
+    objects_[keys] = secret(ours);
+  }
+  o_.keys_secret = Referenced{{"keys", "aws-system"}, true, "u/1"};
+  o_.provider.spec.fetch_config.emplace().verify = api::VerifySpec{"cosign", o_.keys_secret->ref};
+  auto change = [&] {
+    o_.inventory.Put(kSettings, {"v1", "of the former release", "fields", false});
+    return Install({InputsDigest(o_)});
+  };
+  ASSERT_FALSE(change().hold);
+  api::HistoryEntry& rollout = o_.provider.status.history.front();
+  ASSERT_EQ(rollout.inputs, InputsDigest(o_));
+  rollout.outcome = api::outcome::kRollingOut;
+  {
+    MutexLock lock(mu_);
+    asked_.clear();
+  }
+  const Done rest = change();
+  ASSERT_FALSE(rest.hold);
+  EXPECT_TRUE(rest.loaded) << "F5";
+  EXPECT_EQ(Asked("keys"), 0u) << "it is at hand";
+  EXPECT_EQ(Written("settings"), 2u);
+
+  {
+    MutexLock lock(mu_);
+    objects_[keys] = secret(next);
+  }
+  o_.keys_secret->stamp = "u/2";
+  const Done done = change();
+  ASSERT_TRUE(done.hold);
+  EXPECT_EQ(done.hold->reason, reason::kVerificationFailed);
+  EXPECT_EQ(Written("settings"), 2u);
+}
+
 // D1: after a restart nothing is restored out of a release whose signer's key is gone.
 TEST_F(VerifyingTest, WhatIsRenderedAgainIsVerified_T14_D1) {
   Process& process = BeginWithKeys(Signed(ours_), keys_);
