@@ -10,6 +10,8 @@
 #include "base/encoding.h"
 #include "base/files.h"
 #include "base/strings.h"
+#include "base/yaml/yaml.h"
+#include "cli/install/provider_manifests.h"
 #include "cli/upgrade/cluster_testing.h"
 #include "fetch/gitlab_testing.h"
 #include "fetch/oci/oci_testing.h"
