@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "base/encoding.h"
 #include "base/json.h"
@@ -155,7 +156,7 @@ http::Response OciStandIn::Registry(const http::ServerRequest& request) {
         R"(Basic realm="x", Bearer realm="http://{}/token?a=b",service="registry \"one\"",scope="repository:org/provider:pull")",
         tokens_->address()));
   }
-  const bool writes = request.method == "POST" || request.method == "PUT";
+  const bool writes = request.method == "POST" || request.method == "PUT" || request.method == "PATCH";
   if (writes && auth_ == OciAuth::kBearer && !request.headers.Get("Authorization").ends_with(kToPush))
     return OciAnswer(403, R"({"errors":[{"code":"DENIED"}]})");
   const size_t end = EndOfName(request.path);
@@ -194,23 +195,28 @@ http::Response OciStandIn::Manifest(const std::string& which) const {
 
 http::Response OciStandIn::Write(const http::ServerRequest& request, const std::string& base, const std::string& rest) {
   MutexLock lock(mu_);
-  if (rest == "blobs/uploads/" && request.method == "POST") {
+  if (request.method == "PATCH") pieces_ += request.body;
+  if ((rest == "blobs/uploads/" && request.method == "POST") || request.method == "PATCH") {
     http::Response response = OciAnswer(202, "");
     response.headers.Set("Location", base + "blobs/uploads/1?state=a%2Fb");
     return response;
   }
   if (rest.starts_with("manifests/")) return PutManifest(KeyOf(base, rest.substr(10)), request.body);
-  const std::string digest = DigestOf(request.body);
+  const std::string bytes = std::exchange(pieces_, "") + request.body, digest = DigestOf(bytes);
   if (request.query != "state=a%2Fb&digest=" + PercentEscape(digest))
     return OciAnswer(400, R"({"errors":[{"code":"DIGEST_INVALID"}]})");
-  blobs_[digest] = request.body;
+  blobs_[digest] = bytes;
   return OciAnswer(201, "");
 }
 
 http::Response OciStandIn::PutManifest(const std::string& tag, const std::string& text) {
   const Json manifest = ValueOrAbort(ParseJson(text), "a manifest that was pushed");
-  Json named = manifest.at("layers");
-  named.push_back(manifest.at("config"));
+  Json named = manifest.value("layers", Json::array());
+  if (manifest.contains("config")) named.push_back(manifest.at("config"));
+  for (const Json& one : manifest.value("manifests", Json::array())) {
+    if (!manifests_.contains(GetString(one, {"digest"})))
+      return OciAnswer(400, R"({"errors":[{"code":"MANIFEST_BLOB_UNKNOWN"}]})");
+  }
   for (const Json& one : named) {
     if (!blobs_.contains(GetString(one, {"digest"})))
       return OciAnswer(400, R"({"errors":[{"code":"MANIFEST_BLOB_UNKNOWN"}]})");
@@ -219,6 +225,37 @@ http::Response OciStandIn::PutManifest(const std::string& tag, const std::string
   http::Response response = OciAnswer(201, "");
   response.headers.Set("Docker-Content-Digest", DigestOf(text));
   return response;
+}
+
+std::string OciStandIn::PutImageManifest(const std::string& layer) {
+  const std::string config = ToJsonText({{"os", layer}});
+  blobs_[DigestOf(layer)] = layer;
+  blobs_[DigestOf(config)] = config;
+  const std::string text = ToJsonText(
+      {{"schemaVersion", 2},
+       {"mediaType", "application/vnd.docker.distribution.manifest.v2+json"},
+       {"config", {{"mediaType", "x"}, {"digest", DigestOf(config)}, {"size", config.size()}}},
+       {"layers", Json::array({{{"mediaType", "y"}, {"digest", DigestOf(layer)}, {"size", layer.size()}}})}});
+  manifests_[DigestOf(text)] = text;
+  return text;
+}
+
+std::string OciStandIn::PutImage(const std::string& repository, const std::string& tag,
+                                 const std::vector<std::string>& platforms, const std::string& layer) {
+  MutexLock lock(mu_);
+  std::string text;
+  Json index{{"schemaVersion", 2}, {"manifests", Json::array()}};
+  for (const std::string& platform : platforms) {
+    text = PutImageManifest(layer + platform);
+    const size_t slash = platform.find('/');
+    index["manifests"].push_back(
+        {{"digest", DigestOf(text)},
+         {"size", text.size()},
+         {"platform", {{"os", platform.substr(0, slash)}, {"architecture", platform.substr(slash + 1)}}}});
+  }
+  text = platforms.empty() ? PutImageManifest(layer) : ToJsonText(index);
+  manifests_[KeyOf(fmt::format("{}{}/", kRoot, repository), tag)] = manifests_[DigestOf(text)] = text;
+  return DigestOf(text);
 }
 
 http::Response OciStandIn::Tokens(const http::ServerRequest& request) {

@@ -53,6 +53,10 @@ class OciStandIn {
   // and that of a file; "" for none.
   std::string manifest(const std::string& which) const;
   std::string blob(const std::string& digest) const;
+  // An image "org/name" and its tag: an index of these platforms, or without any a manifest alone. Each has a layer of
+  // this text and the platform's name. Its digest.
+  std::string PutImage(const std::string& repository, const std::string& tag, const std::vector<std::string>& platforms,
+                       const std::string& layer);
   // Tokens that were given so far count no more.
   void ExpireTokens();
 
@@ -64,6 +68,7 @@ class OciStandIn {
   http::Response Manifest(const std::string& which) const;
   http::Response Write(const http::ServerRequest& request, const std::string& base, const std::string& rest);
   http::Response PutManifest(const std::string& tag, const std::string& text) CAPI_REQUIRES(mu_);
+  std::string PutImageManifest(const std::string& layer) CAPI_REQUIRES(mu_);
   bool IsAllowed(const http::ServerRequest& request) const;
   void Note(std::string_view host, const http::ServerRequest& request);
 
@@ -73,6 +78,7 @@ class OciStandIn {
   mutable Mutex mu_;
   std::map<std::string, std::string> manifests_ CAPI_GUARDED_BY(mu_);  // by tag, and by digest
   std::map<std::string, std::string> blobs_ CAPI_GUARDED_BY(mu_);      // by digest
+  std::string pieces_ CAPI_GUARDED_BY(mu_);                            // of the blob that is on its way
   std::vector<OciRequest> seen_ CAPI_GUARDED_BY(mu_);
   int generation_ CAPI_GUARDED_BY(mu_) = 1;  // of tokens
   // The registry's handlers name the other two: it ends first.

@@ -11,8 +11,10 @@
 namespace capi::fetch {
 namespace {
 
-constexpr Seconds kTime = std::chrono::minutes(5);  // for all of one call
-constexpr size_t kMostOfUrl = 200;                  // characters that are shown
+constexpr Seconds kTime = std::chrono::minutes(5);       // for all of one call
+constexpr Seconds kBlobTime = std::chrono::minutes(30);  // for a blob of an image
+constexpr std::string_view kBytes = "application/octet-stream";
+constexpr size_t kMostOfUrl = 200;  // characters that are shown
 constexpr size_t kMostOfDigest = 80;
 constexpr std::string_view kAnyManifest =
     "application/vnd.oci.image.manifest.v1+json, application/vnd.oci.image.index.v1+json, "
@@ -36,8 +38,11 @@ Status CheckStored(const http::Response& response, const std::string& digest) {
 
 }  // namespace
 
-OciPush::OciPush(api::OciReference reference, OciOptions options)
-    : reference_(std::move(reference)), registry_(reference_, Writing(std::move(options))) {}
+OciPush::OciPush(api::OciReference reference, OciOptions options, size_t piece)
+    : reference_(std::move(reference)),
+      which_(reference_.tag.empty() ? reference_.digest : reference_.tag),
+      registry_(reference_, Writing(std::move(options))),
+      piece_(piece) {}
 
 Result<std::string> OciPush::Tagged(const Context& ctx) {
   auto digest = TaggedIn(ctx.WithTimeout(kTime));
@@ -46,7 +51,7 @@ Result<std::string> OciPush::Tagged(const Context& ctx) {
 }
 
 Result<std::string> OciPush::TaggedIn(const Context& ctx) {
-  auto response = registry_.Get(ctx, fmt::format("{}/manifests/{}", registry_.base(), reference_.tag), kAnyManifest,
+  auto response = registry_.Get(ctx, fmt::format("{}/manifests/{}", registry_.base(), which_), kAnyManifest,
                                 registry_.options().max_answer);
   if (!response.ok() && response.code() == Code::kNotFound) return std::string();
   if (!response.ok()) return response.error();
@@ -63,31 +68,66 @@ Result<bool> OciPush::HasBlob(const Context& ctx, const std::string& digest) {
   return there.error();
 }
 
-// Where the registry wants a blob to be sent: itself, or nowhere. Credentials go along.
-Result<std::string> OciPush::BeginUpload(const Context& ctx) {
+// Where the registry wants more of a blob to be sent: itself, or nowhere. Credentials go along.
+Result<std::string> OciPush::PlaceIn(const http::Response& response) const {
   const std::string begin = registry_.base() + "/blobs/uploads/";
-  auto response = TRY(registry_.Ask(ctx, {.method = "POST", .url = begin, .accept = "*/*"}));
   const std::string location = response.headers.Get("Location");
   if (location.empty())
     return Error{Code::kInvalidArgument, "the registry names no place to send a file to: is it one?", {}};
   const http::Url at = TRY(http::Url::Parse(begin));
   const http::Url next = TRY_WITH(http::ResolveReference(at, location), "where the registry has files sent to");
   std::string url = next.Origin() + next.path;
-  if (!SameOrigin(url, begin)) {
-    return Error{Code::kInvalidArgument,
-                 fmt::format("the registry has files sent to another host, which gets none: {}",
-                             Shorten(http::PrintableUrl(url), kMostOfUrl)),
-                 {}};
-  }
-  return url + (url.find('?') == std::string::npos ? "?" : "&");
+  if (SameOrigin(url, begin)) return url;
+  return Error{Code::kInvalidArgument,
+               fmt::format("the registry has files sent to another host, which gets none: {}",
+                           Shorten(http::PrintableUrl(url), kMostOfUrl)),
+               {}};
+}
+
+Result<std::string> OciPush::BeginUpload(const Context& ctx, const std::string& digest, const std::string& elsewhere) {
+  std::string url = registry_.base() + "/blobs/uploads/";
+  if (!elsewhere.empty()) url += fmt::format("?mount={}&from={}", PercentEscape(digest), PercentEscape(elsewhere));
+  auto response = TRY(registry_.Ask(ctx, {.method = "POST", .url = url, .accept = "*/*"}));
+  if (response.status == 201 && !elsewhere.empty()) return std::string();
+  return PlaceIn(response);
+}
+
+// The rest of a blob, or all of it.
+Status OciPush::Finish(const Context& ctx, const std::string& place, const std::string& digest, std::string_view rest) {
+  const char* join = place.find('?') == place.npos ? "?" : "&";
+  auto stored = TRY(registry_.Ask(ctx, {.method = "PUT",
+                                        .url = fmt::format("{}{}digest={}", place, join, PercentEscape(digest)),
+                                        .accept = "*/*",
+                                        .content_type = kBytes,
+                                        .body = rest}));
+  return CheckStored(stored, digest);
 }
 
 Status OciPush::WriteBlob(const Context& ctx, const std::string& digest, const std::string& text) {
   if (TRY(HasBlob(ctx, digest))) return Ok();
-  const std::string url = TRY(BeginUpload(ctx)) + "digest=" + PercentEscape(digest);
-  auto stored = TRY(registry_.Ask(
-      ctx, {.method = "PUT", .url = url, .accept = "*/*", .content_type = "application/octet-stream", .body = text}));
-  return CheckStored(stored, digest);
+  const std::string place = TRY(BeginUpload(ctx, digest, ""));
+  return Finish(ctx, place, digest, text);
+}
+
+// Where the next one goes. They come in order, so that the registry needn't be told which one it is.
+Result<std::string> OciPush::SendPiece(const Context& ctx, const std::string& place, std::string_view piece) {
+  auto taken = TRY(
+      registry_.Ask(ctx, {.method = "PATCH", .url = place, .accept = "*/*", .content_type = kBytes, .body = piece}));
+  return PlaceIn(taken);
+}
+
+Status OciPush::WriteBlob(const Context& ctx, const std::string& digest, std::uint64_t size, const BlobPiece& piece_of,
+                          const std::string& elsewhere) {
+  if (TRY(HasBlob(ctx, digest))) return Ok();
+  std::string place = TRY(BeginUpload(ctx, digest, elsewhere));
+  if (place.empty()) return Ok();
+  std::uint64_t sent = 0;
+  for (; size - sent > piece_; sent += piece_) {
+    const std::string piece = TRY(piece_of(digest, sent, piece_));
+    place = TRY(SendPiece(ctx, place, piece));
+  }
+  const std::string rest = TRY(piece_of(digest, sent, static_cast<size_t>(size - sent)));
+  return Finish(ctx, place, digest, rest);
 }
 
 // That nobody has given the tag to something else meanwhile.
@@ -100,27 +140,57 @@ Status OciPush::CheckTag(const Context& ctx, const std::string& before, const st
                {}};
 }
 
+Status OciPush::WriteManifest(const Context& ctx, const std::string& which, const OciManifest& manifest) {
+  auto stored = TRY(registry_.Ask(ctx, {.method = "PUT",
+                                        .url = fmt::format("{}/manifests/{}", registry_.base(), which),
+                                        .accept = "*/*",
+                                        .content_type = manifest.media_type,
+                                        .body = manifest.text}));
+  return CheckStored(stored, OciDigest(manifest.text));
+}
+
+Status OciPush::WriteRoot(const Context& ctx, const OciManifest& manifest, const std::optional<std::string>& before) {
+  const std::string digest = OciDigest(manifest.text);
+  if (before) TRY(CheckTag(ctx, *before, digest));
+  TRY(WriteManifest(ctx, which_, manifest));
+  const std::string there = TRY(TaggedIn(ctx));
+  if (there == digest) return Ok();
+  return Error{Code::kFailedPrecondition,
+               fmt::format("the tag names {} after it was written, and not {}: does somebody else write it, too?",
+                           there.empty() ? "nothing" : there, digest),
+               {}};
+}
+
 Status OciPush::Write(const Context& whole, const PackedArtifact& artifact, const std::optional<std::string>& before) {
   const Context ctx = whole.WithTimeout(kTime);
-  const std::string digest = OciDigest(artifact.manifest), where = "failed to write " + reference_.ToString();
   auto write = [&]() -> Status {
     for (const auto& [name, text] : artifact.blobs) TRY_WITH(WriteBlob(ctx, name, text), name);
-    if (before) TRY(CheckTag(ctx, *before, digest));
-    auto stored = TRY(registry_.Ask(ctx, {.method = "PUT",
-                                          .url = fmt::format("{}/manifests/{}", registry_.base(), reference_.tag),
-                                          .accept = "*/*",
-                                          .content_type = kOciManifestType,
-                                          .body = artifact.manifest}));
-    TRY(CheckStored(stored, digest));
-    const std::string there = TRY(TaggedIn(ctx));
-    if (there == digest) return Ok();
-    return Error{Code::kFailedPrecondition,
-                 fmt::format("the tag names {} after it was written, and not {}: does somebody else write it, too?",
-                             there.empty() ? "nothing" : there, digest),
-                 {}};
+    return WriteRoot(ctx, {std::string(kOciManifestType), artifact.manifest}, before);
   };
   Status written = write();
-  return written.ok() ? written : Status(OfOwnLimit(whole, written.error()).With(where));
+  return written.ok() ? written
+                      : Status(OfOwnLimit(whole, written.error()).With("failed to write " + reference_.ToString()));
+}
+
+Status OciPush::WriteImage(const Context& whole, const OciImage& image, const BlobPiece& piece_of,
+                           const std::map<std::string, std::string>& elsewhere,
+                           const std::optional<std::string>& before) {
+  auto write = [&]() -> Status {
+    for (const auto& [digest, size] : image.blobs) {
+      const auto other = elsewhere.find(digest);
+      TRY_WITH(WriteBlob(whole.WithTimeout(kBlobTime), digest, size, piece_of,
+                         other == elsewhere.end() ? "" : other->second),
+               digest);
+    }
+    const Context ctx = whole.WithTimeout(kTime);
+    for (const OciManifest& one : image.manifests) {
+      if (&one != &image.root()) TRY(WriteManifest(ctx, OciDigest(one.text), one));
+    }
+    return WriteRoot(ctx, image.root(), before);
+  };
+  Status written = write();
+  return written.ok() ? written
+                      : Status(OfOwnLimit(whole, written.error()).With("failed to write " + reference_.ToString()));
 }
 
 }  // namespace capi::fetch

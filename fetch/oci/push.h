@@ -1,6 +1,8 @@
-// Writes an artifact into a registry (behaviour.md L26).
+// Writes an artifact or an image into a registry (behaviour.md L26, L28).
 #pragma once
 
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -8,15 +10,20 @@
 #include "base/context.h"
 #include "base/result.h"
 #include "fetch/oci/artifact.h"
+#include "fetch/oci/image.h"
 #include "fetch/oci/registry.h"
 
 namespace capi::fetch {
 
+// So many bytes of a blob that begin at `at`.
+using BlobPiece = std::function<Result<std::string>(const std::string& digest, std::uint64_t at, size_t count)>;
+
 // Of one tag. What a registry answers is bounded, and so is the time of each call. Thread-safe.
 class OciPush {
  public:
-  // `reference` has a tag, and no digest.
-  OciPush(api::OciReference reference, OciOptions options);
+  // `reference` has a tag; for an image it may have a digest instead.
+  // `piece`: as much of an image's blob is sent at once, and held in memory.
+  OciPush(api::OciReference reference, OciOptions options, size_t piece = 16u << 20);
 
   // The digest of what the tag names; "" where there is no such tag.
   Result<std::string> Tagged(const Context& ctx);
@@ -26,15 +33,33 @@ class OciPush {
   // when it is to be written ("": no such tag; nullopt: whatever it names). Else those of OciRegistry::Get.
   Status Write(const Context& ctx, const PackedArtifact& artifact, const std::optional<std::string>& before = {});
 
+  // The same of an image. `elsewhere`: repositories of this registry that have a blob, by its digest; what it takes
+  // over from there isn't sent. Each blob has a time of its own.
+  Status WriteImage(const Context& ctx, const OciImage& image, const BlobPiece& piece_of,
+                    const std::map<std::string, std::string>& elsewhere, const std::optional<std::string>& before = {});
+
  private:
+  // A file that is here. One that is there isn't sent.
   Status WriteBlob(const Context& ctx, const std::string& digest, const std::string& text);
+  // A blob of an image, piece by piece.
+  Status WriteBlob(const Context& ctx, const std::string& digest, std::uint64_t size, const BlobPiece& piece_of,
+                   const std::string& elsewhere);
+  Status Finish(const Context& ctx, const std::string& place, const std::string& digest, std::string_view rest);
+  Result<std::string> SendPiece(const Context& ctx, const std::string& place, std::string_view piece);
+  Status WriteManifest(const Context& ctx, const std::string& which, const OciManifest& manifest);
+  // The one under the tag, at the end.
+  Status WriteRoot(const Context& ctx, const OciManifest& manifest, const std::optional<std::string>& before);
   Result<bool> HasBlob(const Context& ctx, const std::string& digest);
-  Result<std::string> BeginUpload(const Context& ctx);
+  // "" where it took the blob over from `elsewhere`.
+  Result<std::string> PlaceIn(const http::Response& response) const;
+  Result<std::string> BeginUpload(const Context& ctx, const std::string& digest, const std::string& elsewhere);
   Result<std::string> TaggedIn(const Context& ctx);
   Status CheckTag(const Context& ctx, const std::string& before, const std::string& digest);
 
   const api::OciReference reference_;
+  const std::string which_;  // the tag, or the digest
   OciRegistry registry_;
+  const size_t piece_;
 };
 
 }  // namespace capi::fetch

@@ -74,13 +74,18 @@ Result<OciRegistry::Answer> OciRegistry::Send(const Context& ctx, const OciCall&
   request.max_body = call.max_body;
   request.content_type = call.content_type;
   request.body = call.body;
+  request.on_data = call.on_data;
+  if (call.on_data) {
+    request.max_silence = options_.request_timeout;
+    request.headers.Set("Accept-Encoding", "identity");  // its bytes are those that a digest names
+  }
   if (!call.accept.empty()) request.headers.Set("Accept", call.accept);
   if (!sent.empty()) request.headers.Set("Authorization", sent);
-  return Fetch(ctx, call.url, std::move(request));
+  return Fetch(ctx, call.url, std::move(request), call.time);
 }
 
-Result<OciRegistry::Answer> OciRegistry::Fetch(const Context& ctx, const std::string& url,
-                                               http::Request request) const {
+Result<OciRegistry::Answer> OciRegistry::Fetch(const Context& ctx, const std::string& url, http::Request request,
+                                               std::optional<Millis> time) const {
   if (!options_.user_agent.empty()) request.headers.Set("User-Agent", options_.user_agent);
   http::Options http;
   http.tls.ca_file = options_.ca_file;
@@ -88,7 +93,8 @@ Result<OciRegistry::Answer> OciRegistry::Fetch(const Context& ctx, const std::st
   http.connect_timeout = options_.connect_timeout;
   http.may_lead_inward = may_lead_inward_;
   http::Url by;
-  auto response = http::Fetch(ctx.WithTimeout(options_.request_timeout), url, std::move(request), http, by);
+  auto response =
+      http::Fetch(ctx.WithTimeout(time.value_or(options_.request_timeout)), url, std::move(request), http, by);
   if (!response.ok()) return OfOwnLimit(ctx, response.error());
   const bool own = IsOwnAnswer(url, by, response->status);
   return Answer{*std::move(response), own};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,8 @@ struct OciCall {
   std::string_view body = {};
   // It may be missing, and others do: what a server behind a redirect refuses or lacks isn't there, and no outage.
   bool optional = false;
+  std::function<Status(std::string_view piece)> on_data = {};  // of an answer of 2xx, in the place of its body
+  std::optional<Millis> time = {};                             // for each request, instead of the options'
 };
 
 // Anonymous until the registry asks for more; then with a token that the server it names gives for this repository, or
@@ -61,7 +64,9 @@ class OciRegistry {
     bool own = false;  // of the server that was asked, and not of another one to which it redirects
   };
   Result<Answer> Send(const Context& ctx, const OciCall& call, const std::string& sent) const;
-  Result<Answer> Fetch(const Context& ctx, const std::string& url, http::Request request) const;
+  // `time`: for all of it, instead of the options'.
+  Result<Answer> Fetch(const Context& ctx, const std::string& url, http::Request request,
+                       std::optional<Millis> time = {}) const;
   // The value of Authorization that a challenge asks for.
   Result<std::string> Authorize(const Context& ctx, const http::Response& response) const;
   Result<std::string> BasicCredentials() const;

@@ -1,0 +1,205 @@
+#include "fetch/oci/image.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/encoding.h"
+#include "fetch/oci/artifact.h"
+#include "fetch/oci/oci_testing.h"
+#include "fetch/oci/pull.h"
+#include "fetch/oci/push.h"
+#include "fetch/oci/running_digest.h"
+
+namespace capi::fetch {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const std::vector<std::string> kBoth = {"linux/amd64", "linux/arm64"};
+
+api::OciReference At(const OciStandIn& registry, const std::string& what) {
+  return *api::ParseOciReference("http://" + registry.host() + "/" + what);
+}
+
+std::vector<Platform> For(const char* platform) { return {*ParsePlatform(platform)}; }
+
+// Of an archive: what the blobs of an image are read from.
+using Blobs = std::map<std::string, std::string>;
+
+Blobs BlobsOf(OciPull& pull, const OciImage& image) {
+  Blobs out;
+  for (const auto& [digest, size] : image.blobs) {
+    Status read = pull.Blob({}, digest, size, [&out, name = digest](std::string_view piece) -> Status {
+      out[name] += piece;
+      return Ok();
+    });
+    EXPECT_TRUE(read.ok()) << read.error().message;
+  }
+  return out;
+}
+
+BlobPiece PieceOf(const Blobs& blobs) {
+  return [&blobs](const std::string& digest, std::uint64_t at, size_t count) -> Result<std::string> {
+    return blobs.at(digest).substr(static_cast<size_t>(at), count);
+  };
+}
+
+TEST(RunningDigest, OfPiecesIsThatOfAll_L28) {
+  RunningDigest sum;
+  for (const char* piece : {"ab", "", "c"}) sum.Add(piece);
+  EXPECT_EQ(sum.Text(), OciDigest("abc"));
+}
+
+TEST(Image, PlatformsAreReadOrRefused_L28) {
+  EXPECT_EQ(ParsePlatform("linux/arm/v7")->variant, "v7");
+  for (const char* text : {"", "linux", "linux/", "/amd64", "linux/a/b/c", "Linux/amd64", "linux/a b"})
+    EXPECT_THAT(ParsePlatform(text).error().message, HasSubstr("is no platform")) << text;
+}
+
+// All that an index names, or what is for one platform, under an index that names it alone.
+TEST(Image, IsReadWithAllPlatformsOrSome_L28) {
+  OciStandIn registry({});
+  const std::string digest = registry.PutImage("org/image", "v1", kBoth, "layer ");
+  OciPull pull(At(registry, "org/image:v1"), {});
+  const OciImage all = pull.Image({}, {}).value();
+  EXPECT_EQ(all.digest(), digest);
+  EXPECT_EQ(all.root().media_type, kOciIndexType);
+  EXPECT_EQ(all.manifests.size(), 3u);
+  EXPECT_EQ(all.blobs.size(), 4u);
+  EXPECT_EQ(BlobsOf(pull, all).at(OciDigest("layer linux/arm64")), "layer linux/arm64");
+  const OciImage one = pull.Image({}, For("linux/arm64")).value();
+  EXPECT_EQ(one.manifests.size(), 2u);
+  EXPECT_NE(one.digest(), digest);
+  EXPECT_EQ(one.blobs.count(OciDigest("layer linux/arm64")), 1u);
+  EXPECT_EQ(one.blobs.count(OciDigest("layer linux/amd64")), 0u);
+  const auto none = pull.Image({}, For("linux/s390x"));
+  EXPECT_EQ(none.code(), Code::kNotFound);
+  EXPECT_THAT(none.error().message, HasSubstr("it is not for linux/s390x; there is linux/amd64, linux/arm64"));
+  const auto named = OciPull(At(registry, "org/image@" + digest), {}).Image({}, For("linux/arm64"));
+  EXPECT_THAT(named.error().message, HasSubstr("leave out --platform"));
+  registry.PutImage("org/plain", "latest", {}, "one");
+  EXPECT_EQ(OciPull(At(registry, "org/plain"), {}).Image({}, For("linux/arm64"))->manifests.size(), 1u);
+}
+
+struct HostileCase {
+  const char* words;
+  std::string text;
+};
+
+TEST(Image, WhatIsNoneIsRefused_L28) {
+  const std::string manifest =
+      R"({"config":{"digest":"sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a","size":2},"layers":[]})";
+  auto index = [](const std::string& digest, size_t size) {
+    return fmt::format(R"({{"manifests":[{{"digest":"{}","size":{}}}]}})", digest, size);
+  };
+  const HostileCase cases[] = {
+      {"parse", "{"},
+      {"no manifest of an image", "{}"},
+      {"isn't read", R"({"mediaType":"application/vnd.docker.distribution.manifest.v1+json"})"},
+      {"no configuration, or no layers", R"({"layers":[]})"},
+      {"is no digest of SHA-256", R"({"config":{"digest":"sha256:../x","size":1},"layers":[]})"},
+      {"is said to have -1 bytes", R"({"config":{"digest":")" + OciDigest("x") + R"("},"layers":[]})"},
+      {"is said to have 8589934592 bytes",
+       R"({"config":{"digest":")" + OciDigest("x") + R"(","size":8589934592},"layers":[]})"},
+      {"names no images", R"({"manifests":[]})"},
+      {"is said to have 1 bytes", index(OciDigest(manifest), 1)},
+      {"does not have the digest", index(OciDigest("other"), manifest.size())},
+      {"a manifest is too large", std::string(kMaxImageManifest + 1, ' ')},
+  };
+  for (const HostileCase& c : cases) {
+    auto read = ReadOciImage(c.text, {}, [&](const std::string&) { return Result<std::string>(manifest); });
+    ASSERT_FALSE(read.ok()) << c.words;
+    EXPECT_THAT(read.error().message, HasSubstr(c.words));
+  }
+  const std::string nested = index(OciDigest(index("x", 1)), index("x", 1).size());
+  auto read = ReadOciImage(nested, {}, [&](const std::string&) { return Result<std::string>(index("x", 1)); });
+  EXPECT_THAT(read.error().message, HasSubstr("an index of indexes isn't read"));
+}
+
+// Each byte once, in order.
+TEST(Image, ABlobThatIsCutOffGoesOn_L28) {
+  OciStandIn registry({});
+  registry.PutImage("org/image", "v1", {}, "0123456789");
+  int answers = 0;
+  registry.set_store_fault([&](const http::ServerRequest& request) -> std::optional<http::Response> {
+    if (!request.path.ends_with(OciDigest("0123456789"))) return std::nullopt;
+    return ++answers < 3 ? std::optional(OciAnswer(200, std::string("0123456789").substr(0, answers * 3)))
+                         : std::nullopt;
+  });
+  OciPull pull(At(registry, "org/image:v1"), {});
+  EXPECT_EQ(BlobsOf(pull, pull.Image({}, {}).value()).at(OciDigest("0123456789")), "0123456789");
+  EXPECT_EQ(answers, 3);
+}
+
+TEST(Image, ABlobOfOtherBytesIsRefused_L28) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"0123456780", "does not have the digest"}, {"01234567890", "has more bytes"}, {"01234", "5 of 10 bytes"}};
+  for (const auto& [sent, words] : cases) {
+    OciStandIn registry({});
+    registry.PutImage("org/image", "v1", {}, "0123456789");
+    registry.set_store_fault(
+        [text = sent](const http::ServerRequest&) -> std::optional<http::Response> { return OciAnswer(200, text); });
+    Status read = OciPull(At(registry, "org/image:v1"), {}).Blob({}, OciDigest("0123456789"), 10, [](std::string_view) {
+      return Ok();
+    });
+    ASSERT_FALSE(read.ok()) << words;
+    EXPECT_THAT(read.error().message, HasSubstr(words));
+  }
+}
+
+std::vector<std::string> MethodsOf(const OciStandIn& registry) {
+  std::vector<std::string> out;
+  for (const OciRequest& one : registry.seen()) {
+    if (one.method != "GET" && one.method != "HEAD") out.push_back(one.method);
+  }
+  return out;
+}
+
+TEST(Image, IsWrittenAsItWasRead_L28) {
+  OciStandIn from({}), to({}, OciAuth::kBearer);
+  const std::string digest = from.PutImage("org/image", "v1", kBoth, std::string(200'000, 'x'));
+  OciPull pull(At(from, "org/image:v1"), {});
+  const OciImage image = pull.Image({}, {}).value();
+  const Blobs blobs = BlobsOf(pull, image);
+  OciOptions options;
+  options.credentials = {.username = std::string(kOciUser), .password = std::string(kOciPassword)};
+  Status written = OciPush(At(to, "org/provider:v1"), options, 90'000).WriteImage({}, image, PieceOf(blobs), {}, "");
+  ASSERT_TRUE(written.ok()) << written.error().message;
+  EXPECT_EQ(to.digest("v1"), digest);
+  const auto methods = MethodsOf(to);
+  EXPECT_EQ(std::count(methods.begin(), methods.end(), "PATCH"), 8)
+      << "four blobs, each of three pieces, of which the last ends it";
+  EXPECT_EQ(to.blob(OciDigest(blobs.rbegin()->second)), blobs.rbegin()->second);
+  // What is there isn't sent again.
+  ASSERT_TRUE(OciPush(At(to, "org/provider:v2"), options).WriteImage({}, image, PieceOf(blobs), {}, "").ok());
+  EXPECT_EQ(MethodsOf(to).size() - methods.size(), 3u) << "the manifests";
+  Status refused = OciPush(At(to, "org/provider:v2"), options).WriteImage({}, image, PieceOf(blobs), {}, "sha256:1");
+  EXPECT_TRUE(refused.ok()) << "it names this one";
+}
+
+// Of another repository of the registry it takes a blob over.
+TEST(Image, ABlobIsTakenOverFromAnotherRepository_L28) {
+  OciStandIn registry({});
+  registry.PutImage("org/image", "v1", {}, "layer");
+  OciPull pull(At(registry, "org/image:v1"), {});
+  const OciImage image = pull.Image({}, {}).value();
+  std::map<std::string, std::string> elsewhere;
+  for (const auto& [digest, size] : image.blobs) elsewhere[digest] = "org/image";
+  std::vector<std::string> mounts;
+  registry.set_registry_fault([&](const http::ServerRequest& request) -> std::optional<http::Response> {
+    if (request.method == "HEAD") return OciAnswer(404);
+    if (request.method != "POST") return std::nullopt;
+    mounts.push_back(request.query);
+    return OciAnswer(201, "");
+  });
+  ASSERT_TRUE(OciPush(At(registry, "org/other:v1"), {}).WriteImage({}, image, PieceOf({}), elsewhere, "").ok());
+  EXPECT_EQ(mounts.size(), 2u);
+  EXPECT_THAT(mounts, testing::Contains("mount=" + PercentEscape(OciDigest("layer")) + "&from=org%2Fimage"));
+  EXPECT_THAT(MethodsOf(registry), ElementsAre("POST", "POST", "PUT"));
+}
+
+}  // namespace
+}  // namespace capi::fetch

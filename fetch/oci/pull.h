@@ -1,0 +1,36 @@
+// Reads an image of a registry (behaviour.md L28).
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/validate/oci_reference.h"
+#include "base/context.h"
+#include "fetch/oci/image.h"
+#include "fetch/oci/registry.h"
+
+namespace capi::fetch {
+
+// Errors are those of OciRegistry::Get. Thread-safe.
+class OciPull {
+ public:
+  // Without a tag and a digest it is "latest".
+  OciPull(api::OciReference reference, OciOptions options);
+
+  // Its manifests, those of `platforms` alone where there are any. kFailedPrecondition for what isn't what was named.
+  Result<OciImage> Image(const Context& ctx, const std::vector<Platform>& platforms);
+  // A blob of `size` bytes: each goes to `take` once, in order, however often the connection breaks meanwhile. At the
+  // end it has this digest, or it is kFailedPrecondition. An error of `take` ends it.
+  Status Blob(const Context& ctx, const std::string& digest, std::uint64_t size,
+              const std::function<Status(std::string_view piece)>& take);
+
+ private:
+  Result<std::string> Manifest(const Context& ctx, const std::string& which);
+
+  const api::OciReference reference_;
+  OciRegistry registry_;
+};
+
+}  // namespace capi::fetch
