@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Releases that are carried to a cluster without a network: docs/air-gap.md, on a real control plane and with a real registry
-(L25 to L27). All of it, the control plane, the operator and the commands, is in a network namespace with loopback alone; who asks a
+(L25 to L28). All of it, the control plane, the operator and the commands, is in a network namespace with loopback alone; who asks a
 proxy for a host is noticed as well."""
 
 import fcntl
+import json
 import os
 import re
 import shutil
@@ -145,6 +146,11 @@ class Commands(WithFolder):
     def write_example(self, *place):
         for name, text in EXAMPLE.items():
             self.write(os.path.join(*place, name), text)
+
+    def registry(self):
+        world = worlds.World()
+        self.addCleanup(world.close)
+        return oci_registry.Registry(world.state.path, world.processes)
 
     def create(self):
         (block,) = pages.blocks("Where there is a network", PAGE)
@@ -292,11 +298,6 @@ class Images(Commands):
 
 
 class Registry(Commands):
-    def registry(self):
-        world = worlds.World()
-        self.addCleanup(world.close)
-        return oci_registry.Registry(world.state.path, world.processes)
-
     # L26, L27: what is pushed to a real registry is read from there, by this program and by another one.
     def test_a_real_registry_keeps_what_is_published(self):
         registry = self.registry()
@@ -347,6 +348,56 @@ class Registry(Commands):
             archive.extractall(layout)
         raw = subprocess.run(["skopeo", "inspect", "--raw", f"oci:{layout}:infrastructure-aws_v2.11.1"], capture_output=True, check=True, env=environment)
         self.assertEqual(oci_registry.digest_of(raw.stdout), digest)
+
+
+class BundledImages(Commands):
+    # L28: between two real registries, byte by byte, and as skopeo reads them.
+    def test_they_go_from_one_registry_to_another(self):
+        mirror, registry = self.registry(), self.registry()
+        images = self.create()
+        layers = [b"of all images", os.urandom(40 << 20)]  # more than one piece
+        pushed = {image: mirror.push_image("mirror/" + image.rsplit("/", 1)[1].split(":")[0], image.rsplit(":", 1)[1], ("amd64", "arm64"), layers) for image in images}
+        (create,) = pages.blocks("The images in the bundle", PAGE)
+        (load,) = pages.blocks("The images in the bundle", PAGE, "bash")
+        source = f" --images-from http://{mirror.address}/mirror -o"
+        load = load.replace("oci://registry.example.com", f"http://{registry.address}").replace("change-me", oci_registry.PASSWORD)
+
+        self.bash_online(create.replace(" --platform linux/amd64", "").replace(" -o", source), **USER)
+        self.bash(load, **DIRECT)
+        with open(os.path.join(self.folder, "clusterctl.yaml"), encoding="utf-8") as file:
+            self.assertIn(f"repository: {registry.address}/capi\n", file.read())
+        here = self.bash("clusterctl init list-images --config clusterctl.yaml --infrastructure aws").splitlines()
+        self.assertEqual({image.rsplit("/", 1)[0] for image in here}, {f"{registry.address}/capi"})
+        last = lambda some: {image.rsplit("/", 1)[1] for image in some}  # noqa: E731
+        self.assertEqual(last(images) - last(here), set())
+        for image, digest in pushed.items():
+            self.assertEqual(oci_registry.digest_of(self.skopeo("inspect", "--raw", self.there(registry, "capi", image))), digest, image)
+        self.skopeo("copy", "--all", "--src-tls-verify=false", self.there(registry, "capi", images[0]), f"dir:{self.folder}/copied", inspect=False)
+        self.the_layout_has_them(pushed)
+
+        # For one platform, as the page has it.
+        self.bash_online(create.replace(" -o", source), **USER)
+        self.bash(load.replace("/capi >", "/one >"), **DIRECT)
+        for image in images:
+            index = json.loads(self.skopeo("inspect", "--raw", self.there(registry, "one", image)))
+            self.assertEqual([entry["platform"]["architecture"] for entry in index["manifests"]], ["amd64"])
+
+    def there(self, registry, prefix, image):
+        return f"docker://{registry.address}/{prefix}/{image.rsplit('/', 1)[1]}"
+
+    def skopeo(self, *arguments, inspect=True):
+        flags = ["--tls-verify=false", f"--creds={oci_registry.USER}:{oci_registry.PASSWORD}"] if inspect else [f"--src-creds={oci_registry.USER}:{oci_registry.PASSWORD}"]
+        done = subprocess.run(["skopeo", arguments[0], *flags, *arguments[1:]], capture_output=True, check=False, env={"PATH": "/usr/bin:/bin", "HOME": self.folder})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def the_layout_has_them(self, pushed):
+        layout = os.path.join(self.folder, "layout")
+        with tarfile.open(os.path.join(self.folder, "bundle.tar")) as archive:
+            archive.extractall(layout)
+        for image, digest in pushed.items():
+            raw = subprocess.run(["skopeo", "inspect", "--raw", f"oci:{layout}:{image}"], capture_output=True, check=True, env={"PATH": "/usr/bin:/bin", "HOME": self.folder})
+            self.assertEqual(oci_registry.digest_of(raw.stdout), digest)
 
 
 def without_source(text):

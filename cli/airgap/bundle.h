@@ -1,6 +1,7 @@
 // A bundle: releases of a set of providers in one file, as an image layout in a tar archive (docs/formats.md). Pure.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,11 +9,14 @@
 
 #include "api/kinds.h"
 #include "api/release.h"
+#include "base/context.h"
+#include "cli/airgap/tar.h"
 #include "fetch/oci/artifact.h"
+#include "fetch/oci/image.h"
 
 namespace capi::cli {
 
-inline constexpr size_t kMaxBundle = 256u << 20;  // bytes that are read
+inline constexpr size_t kMaxBundle = 256u << 20;  // bytes of its artifacts, without those of images
 
 // A value.
 struct BundledRelease {
@@ -33,6 +37,15 @@ struct Bundle {
   std::vector<BundledRelease> releases;
   std::optional<BundledCertManager> cert_manager;
   std::vector<std::string> images;  // that all of it needs
+  // Those of them that are in it, by their names there, and of one that was read, where their blobs lie in the archive.
+  std::map<std::string, fetch::OciImage> carried;
+  std::map<std::string, TarEntry> blobs;
+};
+
+// What the archive has: these files, then the blobs of images, each by its digest and with its size. A value.
+struct BundleLayout {
+  std::vector<std::pair<std::string, std::string>> files;
+  std::vector<std::pair<std::string, std::uint64_t>> blobs;
 };
 
 inline constexpr std::string_view kCertManagerFile = "cert-manager.yaml";
@@ -42,10 +55,13 @@ fetch::PackedArtifact ArtifactOf(const BundledRelease& release);
 fetch::PackedArtifact ArtifactOf(const BundledCertManager& cert_manager);
 
 // The same content gives the same bytes, in whatever order it comes.
+BundleLayout LayoutOf(Bundle bundle);
+// All of one without images.
 std::string WriteBundle(Bundle bundle);
 
 // All of it is checked: each file has the digest by which it is named, each is named, nothing is there twice, and each
 // release is one. kInvalidArgument with what is wrong.
+Result<Bundle> ReadBundle(const Context& ctx, const ByteSource& archive);
 Result<Bundle> ReadBundle(std::string_view archive);
 
 }  // namespace capi::cli

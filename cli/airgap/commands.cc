@@ -89,12 +89,14 @@ void AddCreate(CommandLine& line, CLI::App& bundle) {
       bundle, "create",
       "Write the releases of a set of providers into one file.\n\n"
       "Those that are named, and as with the first `init` the core and kubeadm, unless it is by Provider objects that "
-      "they\nare, or with --artifact-url. cert-manager's manifests go along, and the list of all images, but not "
-      "these. The file\nis an image layout of OCI in a tar archive. The same releases give the same bytes.",
+      "they\nare, or with --artifact-url. cert-manager's manifests go along, and the list of all images; with "
+      "--images the\nimages themselves, from their registries. The file is an image layout of OCI in a tar archive. "
+      "The "
+      "same content gives the\nsame bytes.",
       "  # For the AWS provider\n"
       "  clusterctl bundle create --infrastructure aws:v2.11.1 -o bundle.tar\n\n"
-      "  # For all that a cluster has\n"
-      "  clusterctl bundle create --existing -o bundle.tar\n");
+      "  # For all that a cluster has, with the images\n"
+      "  clusterctl bundle create --existing --images --platform linux/amd64 -o bundle.tar\n");
   auto options = std::make_shared<BundleCreateOptions>();
   options->collect.with_defaults = true;
   AddCollectFlags(line, command, options->collect);
@@ -104,9 +106,16 @@ void AddCreate(CommandLine& line, CLI::App& bundle) {
       ->capture_default_str();
   command.add_option("--operator-image", options->operator_image,
                      "The operator's image in your registry, for the list; without it the configuration file's");
+  command.add_flag("--images", options->images, "The images themselves, too");
+  AddFilesFlag(command, "--platform", options->image_sources.platforms,
+               "Of the images those for this platform alone, like linux/amd64; repeatable, without it all");
+  command.add_option("--images-from", options->image_sources.from,
+                     "A registry that has them all, instead of each one's own: oci://host/prefix (http://host/prefix "
+                     "without TLS), and behind it the last part of each name. It gets the environment's credentials");
   line.AddClusterFlags(command, options->cluster);
   line.Finish(command, [&line, options] { return CreateBundle(Context{}, line.global(), *options, line.world()); });
   TakeAll(command, "--filename");
+  TakeAll(command, "--platform");
 }
 
 void AddLoad(CommandLine& line, CLI::App& bundle) {
@@ -115,17 +124,23 @@ void AddLoad(CommandLine& line, CLI::App& bundle) {
       "Bring the releases of a bundle into a cluster, a registry or a folder.\n\n"
       "All of the file is checked before anything is written. Into a cluster they go as with `preload`, into a "
       "registry as\nwith `publish`, each under PREFIX/LABEL:VERSION. For a folder the configuration file with which "
-      "it is used is printed.",
+      "it is used is printed.\nImages go into a registry alone (--images-to), each by the last part of its name and "
+      "its "
+      "tag, as\n`images: {all: {repository: host/prefix}}` in the configuration file looks for them.",
       "  # Into the cluster that kubectl reaches\n"
       "  clusterctl bundle load bundle.tar\n\n"
       "  # For init\n"
-      "  clusterctl bundle load bundle.tar --to-folder /srv/releases > clusterctl.yaml\n\n"
+      "  clusterctl bundle load bundle.tar --to-folder /srv/releases \\\n"
+      "    --images-to oci://registry.example.com/capi > clusterctl.yaml\n\n"
       "  # For spec.fetchConfig.oci: registry.example.com/providers/infrastructure-aws, for example\n"
       "  clusterctl bundle load bundle.tar --to oci://registry.example.com/providers\n");
   auto options = std::make_shared<BundleLoadOptions>();
   command.add_option("FILE", options->file, "The bundle");
   command.add_option("--to", options->to, "A registry, and what goes before each repository's name: oci://host/prefix");
   command.add_option("--to-folder", options->to_folder, "A folder, in clusterctl's layout of local repositories");
+  command.add_option("--images-to", options->images_to,
+                     "A registry for the images, and what goes before their names: oci://host/prefix; without --to and "
+                     "--to-folder nothing else is brought");
   command.add_option("-n,--target-namespace", options->ns,
                      "Namespace for all ConfigMaps; without it the one of each release");
   command.add_flag("--force", options->force, "Have tags that are there name these artifacts from now on");

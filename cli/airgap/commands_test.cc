@@ -195,7 +195,22 @@ TEST_F(AirGap, PreloadBringsTheSignaturesThatAnObjectAsksFor_L25_T14) {
   const std::string bundle = cluster_.folder / "one.tar";
   Outcome create = RunAlone({"bundle", "create", "-f", file, "-o", bundle, "--install-cert-manager=false"});
   EXPECT_EQ(create.code, 0) << create.err;
-  EXPECT_THAT(create.err, HasSubstr("aws: a bundle has no signatures, and this object asks for them"));
+
+  // L28: and so does a bundle.
+  Outcome loaded = Run({"bundle", "load", bundle, "-n", "other"});
+  EXPECT_EQ(loaded.code, 0) << loaded.err;
+  const Json map = cluster_.Get("/api/v1/namespaces/other/configmaps/infrastructure-aws-v2.0.0");
+  EXPECT_EQ(GetString(map, {"data", "metadata.sig"}), "bWV0YQ==");
+  EXPECT_EQ(GetString(map, {"data", "components.bundle"}), "{}");
+  Outcome in_folder = RunAlone({"bundle", "load", bundle, "--to-folder", cluster_.folder / "loaded"});
+  EXPECT_EQ(in_folder.code, 0) << in_folder.err;
+  const std::string there = cluster_.folder / "loaded/infrastructure-aws/v2.0.0/";
+  EXPECT_EQ(*ReadFile(there + "metadata.yaml.sig"), "bWV0YQ==");
+  EXPECT_EQ(*ReadFile(there + "infrastructure-components.yaml.bundle"), "{}");
+  fetch::OciStandIn registry({});
+  Outcome pushed = RunAlone({"bundle", "load", bundle, "--to", "http://" + registry.host() + "/org"});
+  EXPECT_EQ(pushed.code, 0) << pushed.err;
+  EXPECT_THAT(pushed.err, HasSubstr("infrastructure-aws v2.0.0: its signatures are those of what its own source has"));
 }
 
 // T14: those of an artifact are made of its manifest.

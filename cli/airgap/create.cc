@@ -5,12 +5,17 @@
 #include <optional>
 #include <set>
 
+#include "cli/airgap/archive_file.h"
 #include "cli/airgap/bundle.h"
 #include "cli/airgap/bundle_commands.h"
+#include "cli/airgap/bundle_format.h"
+#include "cli/airgap/tar.h"
 #include "cli/cert_manager/release.h"
+#include "cli/frame/interrupt.h"
 #include "cli/frame/output.h"
 #include "cli/frame/table.h"
 #include "cli/install/list_images.h"
+#include "fetch/oci/running_digest.h"
 
 namespace capi::cli {
 namespace {
@@ -21,14 +26,9 @@ api::Release Portable(api::Release release) {
   return release;
 }
 
-// An object may be elsewhere, or look for other labels, than `bundle load` knows, or want signatures.
+// An object may be elsewhere, or look for other labels, than `bundle load` knows.
 void WarnOfObjects(const Config& config, const std::vector<CollectedRelease>& collected, Notes& notes) {
   for (const CollectedRelease& one : collected) {
-    if (!one.candidate.found.release.signatures.empty())
-      notes.Warn(
-          fmt::format("{}: a bundle has no signatures, and this object asks for them (spec.fetchConfig.verify): use "
-                      "preload -f FILE, or sign the artifact once bundle load --to has put it into a registry",
-                      one.Name()));
     if (AsksItsSource(one))
       notes.Warn(fmt::format(
           "{}: without spec.version the operator asks the source, and doesn't look at what bundle load puts "
@@ -51,24 +51,33 @@ void WarnOfObjects(const Config& config, const std::vector<CollectedRelease>& co
   }
 }
 
-// A provider in two namespaces is one release.
+// A provider in two namespaces is one release, with the signatures that either object asks for.
 Status AddReleases(const std::vector<CollectedRelease>& collected, Bundle& out) {
-  std::map<std::string, std::pair<std::string, const CollectedRelease*>> digests;
+  struct Taken {
+    std::string digest;
+    const CollectedRelease* from;
+    size_t place;
+  };
+  std::map<std::string, Taken> taken;
   for (const CollectedRelease& one : collected) {
     const api::Release& release = one.candidate.found.release;
     const std::string what = one.candidate.label() + " " + release.version.ToString();
     const std::string digest = release.Digest() + fetch::OciDigest(release.metadata);
-    auto [before, is_new] = digests.emplace(what, std::pair(digest, &one));
-    if (is_new)
+    auto [before, is_new] = taken.emplace(what, Taken{digest, &one, out.releases.size()});
+    if (is_new) {
       out.releases.push_back({one.candidate.id.type, one.candidate.id.name, Portable(release)});
-    else if (before->second.first != digest)
+      continue;
+    }
+    const Taken& first = before->second;
+    if (first.digest != digest)
       return Error{
           Code::kFailedPrecondition,
           fmt::format("{} comes from two sources with different files, and a bundle has one of each: {} has it "
                       "from {}, and {} from {}",
-                      what, before->second.second->Name(), before->second.second->candidate.found.release.source,
-                      one.Name(), release.source),
+                      what, first.from->Name(), first.from->candidate.found.release.source, one.Name(), release.source),
           {}};
+    api::Signatures& signatures = out.releases[first.place].release.signatures;
+    if (signatures.empty()) signatures = release.signatures;
   }
   return Ok();
 }
@@ -104,19 +113,85 @@ std::string TableOf(const Bundle& bundle) {
 
 Status CheckFlags(const BundleCreateOptions& options) {
   TRY(CheckOptions(options.collect));
-  if (options.file.empty()) return Error{Code::kInvalidArgument, "name the file to write: -o bundle.tar", {}};
+  auto invalid = [](std::string message) { return Error{Code::kInvalidArgument, std::move(message), {}}; };
+  if (options.file.empty()) return invalid("name the file to write: -o bundle.tar");
+  if (!options.images && (!options.image_sources.platforms.empty() || !options.image_sources.from.empty()))
+    return invalid("--platform and --images-from are about the images of --images alone");
+  TRY(CheckSources(options.image_sources));
   if (options.collect.ns.empty() || options.collect.existing || !options.collect.files.empty()) return Ok();
-  return Error{Code::kInvalidArgument,
-               "--namespace is about Provider objects (--filename, --existing) alone: a bundle's releases are in none",
-               {}};
+  return invalid(
+      "--namespace is about Provider objects (--filename, --existing) alone: a bundle's releases are in none");
 }
 
-}  // namespace
+void SayWhatIsThere(const std::string& file, std::uint64_t size, const std::string& digest, const Bundle& bundle,
+                    World& world) {
+  world.out << TableOf(bundle) << fmt::format("{}: {} bytes, {}\n", file, size, digest);
+}
 
-Status CreateBundle(const Context& ctx, const GlobalOptions& global, const BundleCreateOptions& options, World& world) {
-  TRY(CheckFlags(options));
-  Notes notes(world.err);
-  Config config = TRY(LoadConfig(ctx, global, world.getenv, notes));
+Status WriteReleases(const BundleCreateOptions& options, const Bundle& bundle, World& world) {
+  const std::string archive = WriteBundle(bundle);
+  TRY_WITH(ReadBundle(archive), "what would be written can't be read back");
+  TRY(WriteOutputFile(options.file, archive));
+  SayWhatIsThere(options.file, archive.size(), fetch::OciDigest(archive), bundle, world);
+  return Ok();
+}
+
+// Writes an archive piece by piece. Thread-compatible.
+class ArchiveWriter {
+ public:
+  explicit ArchiveWriter(NewFile& file) : file_(file) {}
+
+  Status Put(std::string_view piece) {
+    sum_.Add(piece);
+    size_ += piece.size();
+    return file_.Append(piece);
+  }
+  // Files, then what `found` has.
+  Status PutAll(const Context& ctx, const BundleLayout& layout, const FoundImages& found, Notes& notes) {
+    for (const auto& [name, text] : layout.files) {
+      TRY(Put(TarHeader(name, text.size())));
+      TRY(Put(text));
+      TRY(Put(TarPadding(text.size())));
+    }
+    std::string said;
+    for (const auto& [digest, size] : layout.blobs) {
+      if (const std::string& image = found.ImageOf(digest); image != said) {
+        notes.Say(0, "Reading an image", {{"image", image}});
+        said = image;
+      }
+      TRY(Put(TarHeader(BlobName(digest), size)));
+      TRY(found.Blob(ctx, digest, size, [this](std::string_view piece) { return Put(piece); }));
+      TRY(Put(TarPadding(size)));
+    }
+    return Put(TarEnd());
+  }
+  std::uint64_t size() const { return size_; }
+  std::string Digest() { return sum_.Text(); }
+
+ private:
+  NewFile& file_;
+  fetch::RunningDigest sum_;
+  std::uint64_t size_ = 0;
+};
+
+// L28: what is on its way is never held whole, and nothing is there under the file's name before all of it is.
+Status WriteWithImages(const Context& ctx, const Config& config, const BundleCreateOptions& options, Bundle bundle,
+                       World& world, Notes& notes) {
+  auto file = TRY_WITH(NewFile::Create(options.file), "failed to write to destination file");
+  const FoundImages found = TRY(FoundImages::Find(ctx, config, bundle.images, options.image_sources));
+  bundle.carried = found.images();
+  ArchiveWriter writer(*file);
+  TRY(writer.PutAll(ctx, LayoutOf(bundle), found, notes));
+  const ByteSource written = TRY(file->Source());
+  TRY_WITH(ReadBundle(ctx, written), "what was written can't be read back");
+  TRY_WITH(file->Keep(), "failed to write to destination file");
+  SayWhatIsThere(options.file, writer.size(), writer.Digest(), bundle, world);
+  return Ok();
+}
+
+// All but the images themselves.
+Result<Bundle> BundleOf(const Context& ctx, const Config& config, const BundleCreateOptions& options, World& world,
+                        Notes& notes) {
   std::optional<ManagementCluster> cluster;
   if (options.collect.existing) cluster = TRY(ManagementCluster::Open(options.cluster, world.getenv));
   auto collected =
@@ -137,12 +212,26 @@ Status CreateBundle(const Context& ctx, const GlobalOptions& global, const Bundl
     bundle.cert_manager = BundledCertManager{version.ToString(), ""};
     bundle.cert_manager->manifests = TRY(ReadCertManagerManifests(ctx, config, settings, notes));
   }
-  const std::string archive = WriteBundle(bundle);
-  TRY_WITH(ReadBundle(archive), "what would be written can't be read back");
-  TRY(WriteOutputFile(options.file, archive));
-  world.out << TableOf(bundle)
-            << fmt::format("{}: {} bytes, {}\n", options.file, archive.size(), fetch::OciDigest(archive));
-  return Ok();
+  return bundle;
+}
+
+Status Create(const Context& ctx, const GlobalOptions& global, const BundleCreateOptions& options, World& world) {
+  Notes notes(world.err);
+  Config config = TRY(LoadConfig(ctx, global, world.getenv, notes));
+  Bundle bundle = TRY(BundleOf(ctx, config, options, world, notes));
+  if (options.images) return WriteWithImages(ctx, config, options, std::move(bundle), world, notes);
+  return WriteReleases(options, bundle, world);
+}
+
+}  // namespace
+
+Status CreateBundle(const Context& ctx, const GlobalOptions& global, const BundleCreateOptions& options, World& world) {
+  TRY(CheckFlags(options));
+  if (!options.images) return Create(ctx, global, options, world);
+  Interrupt interrupt;
+  Status created = Create(ctx.WithStop(interrupt.token()), global, options, world);
+  if (created.ok() || !interrupt.token().stop_requested()) return created;
+  return Error{Code::kCancelled, "interrupted: nothing was written", {}};
 }
 
 }  // namespace capi::cli

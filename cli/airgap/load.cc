@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 
 #include "api/text.h"
 #include "base/files.h"
 #include "base/strings.h"
 #include "base/yaml/yaml.h"
+#include "cli/airgap/archive_file.h"
 #include "cli/airgap/bundle.h"
 #include "cli/airgap/bundle_commands.h"
+#include "cli/airgap/images.h"
 #include "cli/airgap/put.h"
 #include "cli/airgap/registry.h"
 #include "cli/frame/structured.h"
@@ -20,11 +23,22 @@ namespace fs = std::filesystem;
 
 Error Invalid(std::string message) { return Error{Code::kInvalidArgument, std::move(message), {}}; }
 
-Result<Bundle> ReadBundleFile(const std::string& path) {
+// A bundle, and the archive that its images are in.
+struct OpenBundle {
+  ByteSource archive;
+  Bundle bundle;
+};
+
+Result<OpenBundle> ReadBundleFile(const Context& ctx, const std::string& path) {
   if (path.empty()) return Invalid("name the bundle: the file that `clusterctl bundle create` has written");
-  const std::string archive = TRY(ReadFile(path, kMaxBundle));
-  return TRY_WITH(ReadBundle(archive), path + ": nothing was written, as it is no bundle that can be trusted");
+  OpenBundle out{TRY(OpenSource(path)), {}};
+  out.bundle =
+      TRY_WITH(ReadBundle(ctx, out.archive), path + ": nothing was written, as it is no bundle that can be trusted");
+  return out;
 }
+
+// What is done once nothing is in the way of what else is written.
+using BeforeWriting = std::function<Status()>;
 
 // What a folder of releases gets, by paths below it.
 struct FolderFiles {
@@ -32,14 +46,28 @@ struct FolderFiles {
   Json configuration = Json::object();  // with which it is used
 };
 
-FolderFiles FilesOf(const Bundle& bundle, const std::string& folder) {
+// T14: as each lies beside its file. Those of an artifact of a registry have no place in a folder.
+void AddSignatures(const BundledRelease& one, const std::string& below, FolderFiles& out) {
+  for (const auto& [key, text] : one.release.signatures) {
+    for (const auto& [file, name] : {std::pair<std::string_view, std::string_view>(api::kMetadataKey, "metadata.yaml"),
+                                     {api::kComponentsKey, api::KindOf(one.type).components_file}}) {
+      if (key != api::kArtifactKey && key.starts_with(file))
+        out.files[fmt::format("{}/{}{}", below, name, key.substr(file.size()))] = text;
+    }
+  }
+}
+
+// `images`: the registry that they are pulled from, "" for those that the releases name.
+FolderFiles FilesOf(const Bundle& bundle, const std::string& folder, const std::string& images) {
   FolderFiles out;
+  if (!images.empty()) out.configuration["images"] = {{"all", {{"repository", images}}}};
   std::map<std::string, Json> providers;  // by label, in one entry for all versions
   for (const BundledRelease& one : bundle.releases) {
     const std::string file(api::KindOf(one.type).components_file), label = one.label();
     const std::string below = fmt::format("{}/{}", label, one.release.version.ToString());
     out.files[below + "/metadata.yaml"] = one.release.metadata;
     out.files[below + "/" + file] = one.release.components;
+    AddSignatures(one, below, out);
     providers[label] = {{"name", one.name},
                         {"type", api::KindOf(one.type).kind},
                         {"url", fmt::format("{}/{}/latest/{}", folder, label, file)}};
@@ -97,10 +125,19 @@ Status CheckFolder(const std::string& folder, const FolderFiles& wanted) {
   return Ok();
 }
 
-Status IntoFolder(const Bundle& bundle, const std::string& named, World& world) {
-  const std::string folder = TRY(AbsoluteFolder(named));
-  const FolderFiles wanted = FilesOf(bundle, folder);
+Status IntoFolder(const Bundle& bundle, const BundleLoadOptions& options, const BeforeWriting& before_writing,
+                  World& world, Notes& notes) {
+  const std::string folder = TRY(AbsoluteFolder(options.to_folder));
+  const FolderFiles wanted = FilesOf(bundle, folder, RepositoryOf(options.images_to));
   TRY(CheckFolder(folder, wanted));
+  TRY(before_writing());
+  for (const BundledRelease& one : bundle.releases) {
+    if (one.release.signatures.contains(std::string(api::kArtifactKey)))
+      notes.Warn(
+          fmt::format("{} {}: its signatures are those of an artifact of a registry, for which a folder has no "
+                      "place; `bundle load` into the cluster brings them",
+                      one.label(), one.release.version.ToString()));
+  }
   for (const auto& [name, text] : wanted.files) {
     const fs::path path = folder + "/" + name;
     std::error_code failed;
@@ -130,13 +167,31 @@ Result<std::vector<Publication>> PublicationsOf(const Bundle& bundle, const std:
 }
 
 Status IntoRegistry(const Context& ctx, const Config& config, const Bundle& bundle, const BundleLoadOptions& options,
-                    World& world) {
+                    const BeforeWriting& before_writing, World& world, Notes& notes) {
   auto publications = TRY(PublicationsOf(bundle, options.to));
   const fetch::OciOptions registry = RegistryOptionsOf(config);
   TRY(LookAtAll(ctx, registry, options.force, publications));
+  TRY(before_writing());
   TRY(WriteAll(ctx, registry, options.force, publications));
   for (const Publication& one : publications) world.out << one.Named() << "\n";
+  for (const BundledRelease& one : bundle.releases) {
+    if (!one.release.signatures.empty())
+      notes.Warn(
+          fmt::format("{} {}: its signatures are those of what its own source has, and not of this artifact: sign "
+                      "this one with a key of your own",
+                      one.label(), one.release.version.ToString()));
+  }
   return Ok();
+}
+
+// L28: all are looked at before anything is written, of the releases either.
+Result<std::vector<ImagePublication>> LookForImages(const Context& ctx, const fetch::OciOptions& registry,
+                                                    const BundleLoadOptions& options, const Bundle& bundle) {
+  if (bundle.carried.empty())
+    return Invalid(options.file + ": the images aren't in it: make it with `bundle create --images`");
+  auto publications = TRY_WITH(PlanImages(bundle.carried, options.images_to), "--images-to");
+  TRY(LookAtImages(ctx, registry, options.force, bundle, publications));
+  return publications;
 }
 
 Status IntoCluster(const Context& ctx, const Config& config, const Bundle& bundle, const BundleLoadOptions& options,
@@ -158,9 +213,10 @@ Status IntoCluster(const Context& ctx, const Config& config, const Bundle& bundl
 
 Status CheckFlags(const BundleLoadOptions& options) {
   if (!options.to.empty() && !options.to_folder.empty()) return Invalid("--to and --to-folder: take one of them");
-  const bool elsewhere = !options.to.empty() || !options.to_folder.empty();
+  const bool elsewhere = !options.to.empty() || !options.to_folder.empty() || !options.images_to.empty();
   if (elsewhere && !options.ns.empty()) return Invalid("--target-namespace is about ConfigMaps in a cluster alone");
-  if (options.force && options.to.empty()) return Invalid("--force is about tags of a registry (--to) alone");
+  if (options.force && options.to.empty() && options.images_to.empty())
+    return Invalid("--force is about tags of a registry (--to, --images-to) alone");
   return Ok();
 }
 
@@ -170,17 +226,26 @@ Status LoadBundle(const Context& ctx, const GlobalOptions& global, const BundleL
   TRY(CheckFlags(options));
   Notes notes(world.err);
   Config config = TRY(LoadConfig(ctx, global, world.getenv, notes));
-  const Bundle bundle = TRY(ReadBundleFile(options.file));
-  if (!options.to_folder.empty()) return IntoFolder(bundle, options.to_folder, world);
-  if (!options.to.empty()) return IntoRegistry(ctx, config, bundle, options, world);
-  return IntoCluster(ctx, config, bundle, options, world, notes);
+  const OpenBundle file = TRY(ReadBundleFile(ctx, options.file));
+  const Bundle& bundle = file.bundle;
+  const fetch::OciOptions registry = RegistryOptionsOf(config);
+  std::vector<ImagePublication> images;
+  if (!options.images_to.empty()) images = TRY(LookForImages(ctx, registry, options, bundle));
+  auto write_images = [&] { return WriteImages(ctx, registry, options.force, bundle, file.archive, images, notes); };
+  if (!options.to_folder.empty()) return IntoFolder(bundle, options, write_images, world, notes);
+  if (!options.to.empty()) return IntoRegistry(ctx, config, bundle, options, write_images, world, notes);
+  if (options.images_to.empty()) return IntoCluster(ctx, config, bundle, options, world, notes);
+  TRY(write_images());
+  for (const ImagePublication& one : images) world.out << one.Named(bundle) << "\n";
+  return Ok();
 }
 
 Status ListBundleImages(const BundleImagesOptions& options, World& world) {
   const OutputFormat format = TRY(ParseOutputFormat(options.output));
-  const Bundle bundle = TRY(ReadBundleFile(options.file));
-  Answer answer{.table = "", .names = bundle.images, .facts = Json(bundle.images)};
-  for (const std::string& image : bundle.images) answer.table += image + "\n";
+  const OpenBundle file = TRY(ReadBundleFile({}, options.file));
+  const std::vector<std::string>& images = file.bundle.images;
+  Answer answer{.table = "", .names = images, .facts = Json(images)};
+  for (const std::string& image : images) answer.table += image + "\n";
   world.out << Format(format, answer);
   return Ok();
 }

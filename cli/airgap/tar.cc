@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <set>
 
 #include "api/text.h"
 #include "base/strings.h"
@@ -11,8 +11,8 @@
 namespace capi::cli {
 namespace {
 
-constexpr size_t kBlock = 512;
-constexpr size_t kMostEntries = 10'000;
+constexpr size_t kBlock = 512, kPiece = 1u << 20;
+constexpr size_t kMostEntries = 50'000;
 constexpr size_t kMostOfName = 100;
 
 // Where a header has what, and how long it is.
@@ -28,7 +28,7 @@ std::string_view Of(std::string_view header, Field field) { return header.substr
 
 void Set(std::string& header, Field field, std::string_view text) { header.replace(field.at, text.size(), text); }
 
-size_t Padded(size_t size) { return (size + kBlock - 1) / kBlock * kBlock; }
+std::uint64_t Padded(std::uint64_t size) { return (size + kBlock - 1) / kBlock * kBlock; }
 
 // Of all bytes, those of the sum itself as spaces.
 unsigned SumOf(std::string_view header) {
@@ -41,17 +41,18 @@ unsigned SumOf(std::string_view header) {
 }
 
 // Octal digits, ended by a zero byte or spaces.
-Result<size_t> NumberIn(std::string_view field, std::string_view what) {
-  size_t value = 0, digits = 0;
+Result<std::uint64_t> NumberIn(std::string_view field, std::string_view what) {
+  std::uint64_t value = 0;
+  size_t digits = 0;
   for (; digits < field.size() && field[digits] >= '0' && field[digits] <= '7'; ++digits)
-    value = value * 8 + static_cast<size_t>(field[digits] - '0');
+    value = value * 8 + static_cast<std::uint64_t>(field[digits] - '0');
   const bool ended = std::all_of(field.begin() + static_cast<std::ptrdiff_t>(digits), field.end(),
                                  [](char c) { return c == '\0' || c == ' '; });
   if (digits > 0 && ended) return value;
   return Invalid(fmt::format("an entry has no {} that is read", what));
 }
 
-std::string HeaderOf(const std::string& name, size_t size) {
+std::string HeaderOf(const std::string& name, std::uint64_t size) {
   std::string header(kBlock, '\0');
   Set(header, kName, name);
   Set(header, kMode, "0000644");
@@ -72,7 +73,7 @@ bool IsEmpty(std::string_view block) { return block.find_first_not_of('\0') == b
 
 struct Entry {
   std::string name;
-  size_t size = 0;
+  std::uint64_t size = 0;
   bool folder = false;
 };
 
@@ -95,32 +96,57 @@ Result<Entry> ReadHeader(std::string_view header) {
 
 }  // namespace
 
+std::string TarHeader(const std::string& name, std::uint64_t size) { return HeaderOf(name, size); }
+
+std::string TarPadding(std::uint64_t size) { return std::string(static_cast<size_t>(Padded(size) - size), '\0'); }
+
+std::string TarEnd() { return std::string(2 * kBlock, '\0'); }
+
 std::string WriteTar(const std::vector<std::pair<std::string, std::string_view>>& files) {
   std::string out;
   for (const auto& [name, content] : files) {
     out += HeaderOf(name, content.size());
     out += content;
-    out.resize(Padded(out.size()), '\0');
+    out += TarPadding(content.size());
   }
-  return out.append(2 * kBlock, '\0');
+  return out + TarEnd();
+}
+
+ByteSource SourceOf(std::string_view text) {
+  return {text.size(), [text](std::uint64_t at, size_t count) -> Result<std::string> {
+            return std::string(text.substr(static_cast<size_t>(at), count));
+          }};
+}
+
+Result<std::map<std::string, TarEntry>> ListTar(const ByteSource& archive) {
+  std::map<std::string, TarEntry> files;
+  std::set<std::string> seen;
+  std::uint64_t at = 0;
+  while (archive.size - at >= kBlock) {
+    const std::string header = TRY(archive.read(at, kBlock));
+    if (IsEmpty(header)) break;
+    Entry entry = TRY(ReadHeader(header));
+    at += kBlock;
+    const std::string shown = api::GoQuote(Shorten(entry.name, kMostOfName));
+    if (!seen.insert(entry.name).second) return Invalid(fmt::format("entry {} is there twice", shown));
+    if (seen.size() > kMostEntries) return Invalid(fmt::format("it has more than {} entries", kMostEntries));
+    if (Padded(entry.size) > archive.size - at) return Invalid(fmt::format("it is cut off in {}", shown));
+    if (!entry.folder) files[entry.name] = {at, entry.size};
+    at += Padded(entry.size);
+  }
+  if (archive.size - at < 2 * kBlock) return Invalid("it is cut off: its end is missing");
+  while (at < archive.size) {
+    const auto count = static_cast<size_t>(std::min<std::uint64_t>(archive.size - at, kPiece));
+    if (!IsEmpty(TRY(archive.read(at, count)))) return Invalid("something is behind its end");
+    at += count;
+  }
+  return files;
 }
 
 Result<std::map<std::string, std::string_view>> ReadTar(std::string_view archive) {
   std::map<std::string, std::string_view> files;
-  std::map<std::string, bool> seen;
-  while (archive.size() >= kBlock && !IsEmpty(archive.substr(0, kBlock))) {
-    Entry entry = TRY(ReadHeader(archive.substr(0, kBlock)));
-    archive.remove_prefix(kBlock);
-    const std::string shown = api::GoQuote(Shorten(entry.name, kMostOfName));
-    if (!seen.emplace(entry.name, true).second) return Invalid(fmt::format("entry {} is there twice", shown));
-    if (seen.size() > kMostEntries) return Invalid(fmt::format("it has more than {} entries", kMostEntries));
-    if (entry.size > archive.size() || Padded(entry.size) > archive.size())
-      return Invalid(fmt::format("it is cut off in {}", shown));
-    if (!entry.folder) files[entry.name] = archive.substr(0, entry.size);
-    archive.remove_prefix(Padded(entry.size));
-  }
-  if (archive.size() < 2 * kBlock) return Invalid("it is cut off: its end is missing");
-  if (!IsEmpty(archive)) return Invalid("something is behind its end");
+  for (const auto& [name, entry] : TRY(ListTar(SourceOf(archive))))
+    files[name] = archive.substr(static_cast<size_t>(entry.at), static_cast<size_t>(entry.size));
   return files;
 }
 

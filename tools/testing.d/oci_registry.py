@@ -16,6 +16,7 @@ USER, PASSWORD = "robot", "s3cret-of-the-registry"
 PORTS = itertools.count(5000)  # one for each registry of this process
 HASH = "$2b$04$6fqsEDxG9tNrLhP.4qK9j.2ofn1WaQdBPLc.vLKZ5tLfexynYYyoG"  # bcrypt of PASSWORD
 MANIFEST = "application/vnd.oci.image.manifest.v1+json"
+INDEX = "application/vnd.oci.image.index.v1+json"
 CONFIG = """\
 version: 0.1
 log: {{level: info}}
@@ -99,4 +100,21 @@ class Registry:
         manifest = {"schemaVersion": 2, "mediaType": MANIFEST, "artifactType": "application/vnd.acme.config"}
         text = json.dumps(manifest | {"config": config, "layers": layers}).encode()
         self.must(201, "PUT", f"/v2/{repository}/manifests/{tag}", text, MANIFEST)
+        return digest_of(text)
+
+    def push_image(self, repository, tag, platforms, layers):
+        """An image as builders push it: an index, and for each platform a manifest with these layers and one more. The index's digest."""
+        named = []
+        for platform in platforms:
+            config = self.blob(repository, json.dumps({"os": "linux", "architecture": platform, "rootfs": {"type": "layers", "diff_ids": []}}).encode())
+            own = [*layers, f"{repository} {platform}".encode()]
+            manifest = {
+                "schemaVersion": 2, "mediaType": MANIFEST, "config": config | {"mediaType": "application/vnd.oci.image.config.v1+json"},
+                "layers": [self.blob(repository, layer) | {"mediaType": "application/vnd.oci.image.layer.v1.tar"} for layer in own],
+            }  # fmt: skip
+            text = json.dumps(manifest, indent=1).encode()
+            self.must(201, "PUT", f"/v2/{repository}/manifests/{digest_of(text)}", text, MANIFEST)
+            named.append({"mediaType": MANIFEST, "digest": digest_of(text), "size": len(text), "platform": {"os": "linux", "architecture": platform}})
+        text = json.dumps({"schemaVersion": 2, "mediaType": INDEX, "manifests": named}, indent=1).encode()
+        self.must(201, "PUT", f"/v2/{repository}/manifests/{tag}", text, INDEX)
         return digest_of(text)
