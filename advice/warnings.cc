@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "api/validate/folder_url.h"
 #include "api/version.h"
 #include "fetch/url.h"
 #include "templating/customise/args.h"
@@ -79,7 +80,11 @@ void UrlOfAnotherVersion(const api::Provider& p, Warnings& out) {
   if (!p.spec.fetch_config || p.spec.version.empty()) return;
   auto github = fetch::ParseGitHubUrl(p.spec.fetch_config->url);
   auto gitlab = fetch::ParseGitLabUrl(p.spec.fetch_config->url);
-  const std::string named = github.ok() ? github->version : gitlab.ok() ? gitlab->version : "latest";
+  auto folder = api::ParseHttpFolderUrl(p.spec.fetch_config->url);
+  const std::string named = github.ok()   ? github->version
+                            : gitlab.ok() ? gitlab->version
+                            : folder.ok() ? folder->version
+                                          : "latest";
   if (named == "latest" || api::SameVersion(named, p.spec.version)) return;
   out.push_back(
       fmt::format("spec.fetchConfig.url: names {}, but spec.version {} takes precedence; write latest in "

@@ -2,6 +2,7 @@
 // place.
 #include <fmt/core.h>
 
+#include "api/validate/folder_url.h"
 #include "base/fuzz.h"
 #include "fetch/url.h"
 
@@ -41,7 +42,8 @@ CAPI_FUZZ(release_url, "fetch",
           {"https://github.com/o/r/releases/latest/core-components.yaml",
            "https://github.com/o/r/releases/v1.0.0/a/b/c.yaml",
            "https://gitlab.example:8443/api/v4/projects/g%2Fp/packages/generic/p/v1.0.0/c.yaml",
-           "file:///a/b/core-x/v1.0.0/c.yaml", "/core-x/latest/c.yaml", "https://[::1", "https://h/%zz"}) {
+           "https://files.example/a/v1.0.0/c.yaml", "file:///a/b/core-x/v1.0.0/c.yaml", "/core-x/latest/c.yaml",
+           "https://[::1", "https://h/%zz"}) {
   using namespace capi;
   auto github = fetch::ParseGitHubUrl(input);
   auto gitlab = fetch::ParseGitLabUrl(input);
@@ -51,5 +53,8 @@ CAPI_FUZZ(release_url, "fetch",
   if (gitlab.ok()) fetch::CheckGitLab(*gitlab);
   if (folder.ok()) fetch::CheckFolder(*folder);
   FUZZ_REQUIRE(!github.ok() || (kind.ok() && *kind == fetch::UrlKind::kGitHub));
+  auto on_server = api::ParseHttpFolderUrl(input);
+  FUZZ_REQUIRE(!(kind.ok() && *kind == fetch::UrlKind::kHttpFolder) || on_server.ok());
+  FUZZ_REQUIRE(!on_server.ok() || on_server->base.starts_with("https://"));
   if (!kind.ok()) FUZZ_REQUIRE(kind.code() == Code::kInvalidArgument);
 }

@@ -8,6 +8,7 @@
 #include "base/strings.h"
 #include "base/yaml/yaml.h"
 #include "fetch/download.h"
+#include "fetch/http_folder.h"
 #include "fetch/newest.h"
 #include "fetch/text.h"
 #include "fetch/url.h"
@@ -195,6 +196,7 @@ Result<std::unique_ptr<Repository>> OpenUrl(std::string_view url, std::string_vi
   switch (TRY(KindOfUrl(url))) {
     case UrlKind::kGitHub: return OpenGitHub(url, options.github);
     case UrlKind::kGitLab: return OpenGitLab(url, options.gitlab);
+    case UrlKind::kHttpFolder: return OpenHttpFolder(url, options.gitlab);
     case UrlKind::kFolder: {
       FolderUrl folder = TRY(ParseFolderUrl(url, manifest_label));
       return OpenFolder(folder.base, folder.label, folder.file);

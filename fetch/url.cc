@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "api/release.h"
+#include "api/validate/folder_url.h"
 #include "api/version.h"
 #include "base/strings.h"
 
@@ -172,6 +173,7 @@ Result<UrlKind> KindOfUrl(std::string_view url) {
   if (parts.host == "github.com") return UrlKind::kGitHub;
   // Cluster API's clusterctl asks for a host that begins with "gitlab."; others have theirs elsewhere.
   if (parts.path.starts_with("/api/v4/projects/")) return UrlKind::kGitLab;
+  if (api::ParseHttpFolderUrl(url).ok()) return UrlKind::kHttpFolder;
   return Invalid("invalid provider url. Only GitHub and GitLab are supported for \"https\" schema");
 }
 

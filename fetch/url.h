@@ -51,9 +51,9 @@ struct FolderUrl {
 };
 Result<FolderUrl> ParseFolderUrl(std::string_view url, std::string_view manifest_label);
 
-// Which of the three a URL is; clusterctl's messages for what is none of them. Neither checks more than scheme and
-// host.
-enum class UrlKind { kFolder, kGitHub, kGitLab };
+// Which of the four a URL is; clusterctl's messages for what is none of them. More than scheme and host is checked of a
+// folder on a server alone (api/validate/folder_url.h), which clusterctl doesn't know.
+enum class UrlKind { kFolder, kGitHub, kGitLab, kHttpFolder };
 Result<UrlKind> KindOfUrl(std::string_view url);
 
 }  // namespace capi::fetch

@@ -161,6 +161,7 @@ TEST(KindOfUrl, TellsBySchemeAndHost) {
       {"https://github.com/o/r/releases/latest/f.yaml", UrlKind::kGitHub},
       {"https://gitlab.example.org/api/v4/projects/1/packages/generic/p/v1/c.yaml", UrlKind::kGitLab},
       {"https://code.example.org/api/v4/projects/1/packages/generic/p/v1/c.yaml", UrlKind::kGitLab},
+      {"https://files.example.org/capi/aws/v1.0.0/c.yaml", UrlKind::kHttpFolder},  // I18
   };
   for (const Case& c : cases) {
     auto got = KindOfUrl(c.url);
@@ -172,6 +173,12 @@ TEST(KindOfUrl, TellsBySchemeAndHost) {
 TEST(KindOfUrl, RefusesTheRestInClusterctlsWords) {
   EXPECT_EQ(KindOfUrl("https://example.org/f.yaml").error().message,
             "invalid provider url. Only GitHub and GitLab are supported for \"https\" schema");
+  // I18: what was meant for GitHub or GitLab is no folder elsewhere.
+  for (const char* url :
+       {"https://www.github.com/o/r/releases/latest/f.yaml", "https://githb.com/o/r/releases/v1.0.0/f.yaml",
+        "https://gitlab.example.org/g/p/-/releases/v1.0.0/f.yaml"})
+    EXPECT_EQ(KindOfUrl(url).error().message,
+              "invalid provider url. Only GitHub and GitLab are supported for \"https\" schema");
   EXPECT_EQ(KindOfUrl("s3://bucket/f.yaml").error().message,
             "invalid provider url. there are no provider implementation for \"s3\" schema");
 }

@@ -46,7 +46,8 @@ Json FetchConfig() {
       {{"url", Text("URL of the components file of a release on GitHub or GitLab, like "
                     "https://github.com/org/repo/releases/latest/infrastructure-components.yaml or "
                     "https://gitlab.example.com/api/v4/projects/org%2Frepo/packages/generic/package/latest/"
-                    "infrastructure-components.yaml. Others are not supported yet: refused.")},
+                    "infrastructure-components.yaml; or in a folder on a server, like "
+                    "https://files.example.com/aws/latest/infrastructure-components.yaml. Others are refused.")},
        {"oci",
         Text("Repository or artifact in an OCI registry, like registry.example.com/org/provider; with :tag or @digest "
              "that artifact alone, else spec.version is the tag. Plain HTTP with http:// before it.")},

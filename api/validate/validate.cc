@@ -7,6 +7,7 @@
 #include "api/reasons.h"
 #include "api/release.h"
 #include "api/text.h"
+#include "api/validate/folder_url.h"
 #include "api/validate/oci_reference.h"
 #include "api/validate/validate_patches.h"
 #include "api/validate/validate_workload.h"
@@ -117,12 +118,13 @@ bool IsOnGitLab(std::string_view url) {
 void CheckUrl(const FetchConfig& fetch, const std::string& path, Errors& out) {
   constexpr std::string_view kGitHub = "https://github.com/";
   if (fetch.url.empty() || CountSources(fetch) > 1 || fetch.url.starts_with(kGitHub)) return;
-  if (IsOnGitLab(fetch.url)) return;
+  if (IsOnGitLab(fetch.url) || ParseHttpFolderUrl(fetch.url).ok()) return;
   out.push_back(
       {Kind::kInvalid, path, fetch.url,
-       "only releases on GitHub and GitLab are supported yet: write "
+       "only releases on GitHub and GitLab, and in folders on servers, are supported: write "
        "https://github.com/{owner}/{repository}/releases/{latest|version-tag}/{components.yaml} or "
-       "https://{host}/api/v4/projects/{project}/packages/generic/{package}/{latest|version}/{components.yaml}",
+       "https://{host}/api/v4/projects/{project}/packages/generic/{package}/{latest|version}/{components.yaml} or "
+       "https://{host}/{path}/{latest|version}/{components.yaml}",
        reason::kInvalidSpec});
 }
 

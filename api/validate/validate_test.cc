@@ -161,14 +161,15 @@ TEST(Validate, APatchLeavesAnObject) {
   }
 }
 
-// I2, I16: what nobody reads is refused before anything waits for it.
+// I2, I16, I18: what nobody reads is refused before anything waits for it.
 TEST(Validate, AUrlIsOneOnGitHubOrGitLab) {
   auto errors = [](const std::string& url) {
     return Validate(Make("InfrastructureProvider", "aws", "{fetchConfig: {url: '" + url + "'}}"), true);
   };
   for (const char* url : {"https://github.com/o/r/releases/latest/a.yaml",
                           "https://gitlab.com/api/v4/projects/g%2Fp/packages/generic/a/v1.0.0/a.yaml",
-                          "https://code.example.org:8443/api/v4/projects/42/packages/generic/a/latest/a.yaml"}) {
+                          "https://code.example.org:8443/api/v4/projects/42/packages/generic/a/latest/a.yaml",
+                          "https://files.example.org/capi/aws/latest/a.yaml"}) {
     EXPECT_THAT(Texts(errors(url)), IsEmpty()) << url;
   }
   for (const char* url : {"/releases/a.yaml", "http://gitlab.com/api/v4/projects/p/packages/generic/a/v1.0.0/a.yaml",
@@ -178,16 +179,18 @@ TEST(Validate, AUrlIsOneOnGitHubOrGitLab) {
                           "https://gitlab.com/api/v4/projects/../packages/generic/a/v1.0.0/a.yaml",
                           "https://u:p@gitlab.com/api/v4/projects/p/packages/generic/a/v1.0.0/a.yaml",
                           "https://gitlab.com/g/p/-/releases/v1.0.0/downloads/a.yaml",
-                          "https://github.com.example.org/o/r/releases/latest/a.yaml", "http://github.com/o/r"}) {
+                          "https://github.com.example.org/o/r/releases/latest/a.yaml", "http://github.com/o/r",
+                          "https://u:p@files.example.org/aws/latest/a.yaml",
+                          "http://files.example.org/aws/latest/a.yaml", "https://files.example.org/aws/a.yaml"}) {
     auto refused = errors(url);
     ASSERT_EQ(refused.size(), 1u) << url;
     EXPECT_EQ(refused[0].reason, reason::kInvalidSpec);
     EXPECT_EQ(refused[0].ToString(),
               "spec.fetchConfig.url: Invalid value: \"" + std::string(url) +
-                  "\": only releases on GitHub and GitLab are supported yet: write "
+                  "\": only releases on GitHub and GitLab, and in folders on servers, are supported: write "
                   "https://github.com/{owner}/{repository}/releases/{latest|version-tag}/{components.yaml} or "
                   "https://{host}/api/v4/projects/{project}/packages/generic/{package}/{latest|version}/"
-                  "{components.yaml}");
+                  "{components.yaml} or https://{host}/{path}/{latest|version}/{components.yaml}");
   }
 }
 

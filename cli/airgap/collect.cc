@@ -10,6 +10,7 @@
 #include "api/conversion/convert.h"
 #include "api/release_maps.h"
 #include "api/stored_release.h"
+#include "api/validate/folder_url.h"
 #include "base/strings.h"
 #include "cli/airgap/registry.h"
 #include "cli/declare/find_release.h"
@@ -26,7 +27,7 @@ namespace {
 
 Error Invalid(std::string message) { return Error{Code::kInvalidArgument, std::move(message), {}}; }
 
-// A file of a release on GitHub or GitLab; anything else is a registry's artifact.
+// A file of a release on GitHub or GitLab, or in a folder on a server; anything else is a registry's artifact.
 bool NamesFile(const std::string& url) {
   auto kind = fetch::KindOfUrl(url);
   return kind.ok() && *kind != fetch::UrlKind::kFolder;

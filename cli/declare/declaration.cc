@@ -13,7 +13,7 @@
 namespace capi::cli {
 namespace {
 
-// The operator takes spec.version, whatever version the URL names.
+// The operator takes spec.version, whatever version the URL names. (It isn't given one of a folder on a server.)
 Result<std::string> OfAnyVersion(const std::string& url) {
   if (TRY(fetch::KindOfUrl(url)) == fetch::UrlKind::kGitLab) {
     fetch::GitLabUrl parts = TRY(fetch::ParseGitLabUrl(url));

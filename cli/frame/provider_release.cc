@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "api/text.h"
+#include "api/validate/folder_url.h"
 #include "base/strings.h"
 #include "base/version.h"
 #include "cli/frame/management_cluster.h"
@@ -48,6 +49,7 @@ Result<std::string> VersionInUrl(std::string_view url, std::string_view label) {
   switch (TRY(fetch::KindOfUrl(url))) {
     case fetch::UrlKind::kGitHub: return TRY(fetch::ParseGitHubUrl(url)).version;
     case fetch::UrlKind::kGitLab: return TRY(fetch::ParseGitLabUrl(url)).version;
+    case fetch::UrlKind::kHttpFolder: return TRY(api::ParseHttpFolderUrl(url)).version;
     case fetch::UrlKind::kFolder: return TRY(fetch::ParseFolderUrl(url, label)).version;
   }
   return std::string("latest");

@@ -24,6 +24,7 @@ Result<bool> OperatorFetches(const Config& config, const std::string& url) {
     case fetch::UrlKind::kGitLab:
       return TRY(fetch::ParseGitLabUrl(url)).host == kAskedGitLab &&
              TRY(config.Get("gitlab-access-token")).value_or("").empty();
+    case fetch::UrlKind::kHttpFolder:  // of such hosts it asks those alone that whoever runs it names
     case fetch::UrlKind::kFolder: break;
   }
   return false;

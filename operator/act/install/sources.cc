@@ -10,6 +10,7 @@
 #include "base/strings.h"
 #include "fetch/configuration_file.h"
 #include "fetch/github/known_answers.h"
+#include "fetch/http_folder.h"
 #include "fetch/url.h"
 
 namespace capi::ops {
@@ -87,7 +88,12 @@ Result<std::unique_ptr<fetch::Repository>> Sources::Open(const api::Provider& pr
       own_url ? fetch::WithFile(fetch->url, id.type, id.name) : settings_.UrlOf(id.type, id.name);
   if (!url) return Error{Code::kNotFound, fmt::format("no URL is known for {}", id.ToString()), {}};
   const std::string where = own_url ? "spec.fetchConfig.url" : "the operator's configuration file";
-  if (TRY_WITH(fetch::KindOfUrl(*url), where) == fetch::UrlKind::kGitLab) {
+  const fetch::UrlKind kind = TRY_WITH(fetch::KindOfUrl(*url), where);
+  if (kind == fetch::UrlKind::kHttpFolder) {
+    if (own_url) TRY_WITH(CheckAllowed(*url, {}), where);
+    return TRY_WITH(fetch::OpenHttpFolder(*url, options_.gitlab), where);
+  }
+  if (kind == fetch::UrlKind::kGitLab) {
     TRY_WITH(fetch::ParseGitLabUrl(*url), where);
     if (own_url) TRY_WITH(CheckAllowed(*url, {"gitlab.com"}), where);
     fetch::GitLabOptions gitlab = options_.gitlab;

@@ -149,6 +149,26 @@ std::string Refusal(std::vector<std::string> allowed, const std::string& source)
   return opened.ok() ? "" : opened.error().message;
 }
 
+// I18, T2: of a folder on a server, none without a list.
+TEST(Sources, AFolderOnAServerIsAskedWhereTheOperatorAllowsIt_I18) {
+  const std::string url = "https://files.example.com/capi/aws/latest/infrastructure-components.yaml";
+  const Settings settings;
+  api::Provider provider;
+  provider.id = {api::ProviderType::kInfrastructure, "ns", "mine"};
+  provider.spec.fetch_config = api::FetchConfig{};
+  provider.spec.fetch_config->url = url;
+  auto refused = Sources(settings, {}).Open(provider, {});
+  EXPECT_THAT(refused.error().message, HasSubstr("files.example.com isn't asked"));
+  auto opened = Sources(settings, {.github = {}, .allowed = {"files.example.com"}}).Open(provider, {});
+  ASSERT_TRUE(opened.ok()) << opened.error().message;
+  EXPECT_EQ((*opened)->Describe(), "folder https://files.example.com/capi/aws");
+  // What the operator's own configuration names needs no list.
+  Settings configured;
+  configured.file.providers = {{api::ProviderType::kInfrastructure, "mine", url}};
+  provider.spec.fetch_config.reset();
+  EXPECT_TRUE(Sources(configured, {}).Open(provider, {}).ok());
+}
+
 // A list takes the place of gitlab.com; a port that isn't the scheme's own has to be named.
 TEST(Sources, ASpecNamesHostsThatTheOperatorAllowsAlone_T2) {
   const std::tuple<std::vector<std::string>, const char*, bool> cases[] = {

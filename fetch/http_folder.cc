@@ -1,0 +1,108 @@
+#include "fetch/http_folder.h"
+
+#include <fmt/format.h>
+
+#include "api/validate/folder_url.h"
+#include "base/encoding.h"
+#include "base/http/url.h"
+#include "base/strings.h"
+#include "fetch/answer.h"
+#include "fetch/download.h"
+
+namespace capi::fetch {
+namespace {
+
+constexpr size_t kMaxVersions = 1u << 20;  // bytes of the file
+constexpr Seconds kLimitWait{60};          // where a limit comes without a time
+
+Error ErrorOf(const http::Response& response, WallTime now) {
+  const std::string status = fmt::format("HTTP {}", response.status);
+  switch (response.status) {
+    case 401:
+    case 403:
+      return Error{Code::kPermissionDenied,
+                   "the server lets nobody read it without credentials, of which none are sent: " + status,
+                   {}};
+    case 404:
+    case 410: return Error{Code::kNotFound, status, {}};
+    case 429: {
+      const Millis wait = RetryAfter(response).value_or(kLimitWait);
+      return Error{
+          Code::kRateLimited,
+          fmt::format("the server limits requests ({}); the next one may come at {}", status, FormatTime(now + wait)),
+          wait};
+    }
+    default: break;
+  }
+  if (response.status >= 500)
+    return Error{Code::kUnavailable, "the server is in trouble: " + status, RetryAfter(response)};
+  return Error{Code::kInvalidArgument, "the server answered " + status, {}};
+}
+
+// Thread-safe: nothing changes after construction.
+class HttpFolder : public Repository {
+ public:
+  HttpFolder(api::HttpFolderUrl url, HttpOptions options) : url_(std::move(url)), options_(std::move(options)) {}
+
+  std::string Describe() const override { return "folder " + url_.base; }
+  std::string ComponentsFile() const override { return url_.file; }
+
+  Result<std::vector<api::Version>> Versions(const Context& ctx) override {
+    const std::string url = fmt::format("{}/{}", url_.base, kVersionsFile);
+    auto text = Read(ctx, url, kMaxVersions);
+    if (!text.ok() && text.code() == Code::kNotFound) {
+      return Error{Code::kNotFound,
+                   fmt::format("{} isn't there, and nothing else says which versions a folder has: name the version "
+                               "(spec.version), or put that file there, with one a line",
+                               url),
+                   {}};
+    }
+    if (!text.ok()) return text.error().With(url);
+    std::vector<api::Version> out;
+    for (const std::string& line : Split(*text, '\n')) {
+      auto version = api::Version::Parse(std::string(Trim(line)));
+      if (version.ok()) out.push_back(*std::move(version));
+      if (out.size() > kMostReleases)
+        return Error{Code::kInvalidArgument, fmt::format("{} names more than {} versions", url, kMostReleases), {}};
+    }
+    Order(out);
+    return out;
+  }
+
+  Result<std::string> File(const Context& ctx, const api::Version& version, std::string_view name) override {
+    if (name.empty() || name == ".." || name.find('/') != name.npos)
+      return Error{Code::kInvalidArgument, fmt::format("\"{}\" is no name of a file in a release", name), {}};
+    const std::string with_v = version.ToString();
+    auto text = Read(ctx, UrlOf(with_v, name), options_.max_file);
+    if (!text.ok() && text.code() == Code::kNotFound) {
+      auto without = Read(ctx, UrlOf(with_v.substr(1), name), options_.max_file);
+      if (without.ok() || without.code() != Code::kNotFound) text = std::move(without);
+    }
+    if (text.ok()) return text;
+    return text.error().With(UrlOf(with_v, name));
+  }
+
+ private:
+  std::string UrlOf(const std::string& version, std::string_view name) const {
+    return fmt::format("{}/{}/{}", url_.base, PercentEscape(version), PercentEscape(name));
+  }
+
+  Result<std::string> Read(const Context& ctx, const std::string& url, size_t most) const {
+    auto response = TRY(Get(ctx, options_, {.url = url, .accept = "*/*", .token = "", .max_body = most}, ErrorOf));
+    TRY(CheckIsNoPage(response.body));
+    return std::move(response.body);
+  }
+
+  const api::HttpFolderUrl url_;
+  const HttpOptions options_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Repository>> OpenHttpFolder(std::string_view url, const HttpOptions& options) {
+  auto parsed = api::ParseHttpFolderUrl(url);
+  if (!parsed.ok()) return parsed.error().With("invalid url");
+  return std::unique_ptr<Repository>(std::make_unique<HttpFolder>(*std::move(parsed), options));
+}
+
+}  // namespace capi::fetch

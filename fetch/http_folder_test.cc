@@ -1,0 +1,122 @@
+#include "fetch/http_folder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "base/testing/value_or_abort.h"
+#include "fetch/gitlab_testing.h"
+
+namespace capi::fetch {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr const char* kMetadata =
+    "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n"
+    "- {major: 2, minor: 0, contract: v1beta2}\n- {major: 2, minor: 1, contract: v1beta2}\n";
+constexpr const char* kFile = "infrastructure-components.yaml";
+
+// A server of files with TLS, for one folder of releases.
+class HttpFolders : public testing::Test {
+ protected:
+  HttpFolders() {
+    http::ServerOptions options;
+    options.cert_pem = certificate_.cert_pem;
+    options.key_pem = certificate_.key_pem;
+    server_ = ValueOrAbort(http::Server::Start(std::move(options),
+                                               [this](const http::ServerRequest& request) {
+                                                 asked_.push_back(request.path);
+                                                 EXPECT_FALSE(request.headers.Has("Authorization"));
+                                                 return answer_ ? answer_() : Of(request.path);
+                                               }),
+                           "a server of files");
+    files_ = {{"/capi/aws/versions.txt", "# ours\nv2.1.0\n2.0.0\r\n\nnightly\n"},
+              {"/capi/aws/v2.1.0/metadata.yaml", kMetadata},
+              {"/capi/aws/v2.1.0/infrastructure-components.yaml", "kind: Namespace\n"},
+              {"/capi/aws/2.0.0/metadata.yaml", kMetadata},
+              {"/capi/aws/2.0.0/infrastructure-components.yaml", "kind: ServiceAccount\n"}};
+  }
+
+  http::Response Of(const std::string& path) const {
+    auto found = files_.find(path);
+    return found == files_.end() ? TextResponse(404, "none") : TextResponse(200, found->second);
+  }
+  std::unique_ptr<Repository> Open(const std::string& version = "latest") const {
+    HttpOptions options;
+    options.ca_file = certificate_.ca_file();
+    return ValueOrAbort(OpenHttpFolder("https://" + server_->address() + "/capi/aws/" + version + "/" + kFile, options),
+                        "a folder");
+  }
+
+  LoopbackCertificate certificate_;
+  std::map<std::string, std::string> files_;
+  std::function<http::Response()> answer_;
+  std::vector<std::string> asked_;
+  std::unique_ptr<http::Server> server_;
+};
+
+TEST_F(HttpFolders, GivesItsVersionsAndTheirFiles_I18) {
+  auto folder = Open();
+  EXPECT_EQ(folder->ComponentsFile(), kFile);
+  const auto versions = folder->Versions({}).value();
+  ASSERT_EQ(versions.size(), 2u);
+  EXPECT_EQ(versions[0].ToString() + " " + versions[1].ToString(), "v2.0.0 v2.1.0");
+  EXPECT_EQ(LatestVersion({}, *folder, {"v1beta2"})->ToString(), "v2.1.0");
+  auto release = GetRelease({}, *folder, versions[0]);  // whose folder has no "v"
+  ASSERT_TRUE(release.ok()) << release.error().message;
+  EXPECT_EQ(release->components, "kind: ServiceAccount\n");
+  EXPECT_EQ(release->source, "folder https://" + server_->address() + "/capi/aws v2.0.0");
+}
+
+// Nothing is asked that isn't needed.
+TEST_F(HttpFolders, AVersionThatIsNamedNeedsNoList_I18) {
+  files_.erase("/capi/aws/versions.txt");
+  auto folder = Open("v2.1.0");
+  ASSERT_TRUE(GetRelease({}, *folder, *api::Version::Parse("v2.1.0")).ok());
+  EXPECT_THAT(asked_, ElementsAre("/capi/aws/v2.1.0/metadata.yaml", "/capi/aws/v2.1.0/infrastructure-components.yaml"));
+  auto none = folder->Versions({});
+  EXPECT_EQ(none.code(), Code::kNotFound);
+  EXPECT_THAT(none.error().message, HasSubstr("/capi/aws/versions.txt isn't there"));
+  EXPECT_THAT(none.error().message, HasSubstr("name the version (spec.version)"));
+}
+
+// T14: as beside the files of any folder.
+TEST_F(HttpFolders, SignaturesLieBesideTheFiles_I18_T14) {
+  files_["/capi/aws/v2.1.0/metadata.yaml.sig"] = "bWV0YQ==";
+  files_["/capi/aws/v2.1.0/infrastructure-components.yaml.sigstore.json"] = "{}";
+  auto release = GetRelease({}, *Open(), *api::Version::Parse("v2.1.0"), true);
+  ASSERT_TRUE(release.ok()) << release.error().message;
+  EXPECT_EQ(release->signatures.at("metadata.sig"), "bWV0YQ==");
+  EXPECT_EQ(release->signatures.at("components.sigstore.json"), "{}");
+}
+
+TEST_F(HttpFolders, AnswersThatAreNoneSayWhatIsWrong_I18) {
+  const std::tuple<int, const char*, Code, const char*> cases[] = {
+      {401, "", Code::kPermissionDenied, "without credentials"},
+      {403, "", Code::kPermissionDenied, "HTTP 403"},
+      {404, "", Code::kNotFound, "HTTP 404"},
+      {429, "", Code::kRateLimited, "limits requests"},
+      {503, "", Code::kUnavailable, "is in trouble"},
+      {418, "", Code::kInvalidArgument, "answered HTTP 418"},
+      {200, "<!DOCTYPE html><html></html>", Code::kInvalidArgument, "HTML"},
+  };
+  for (const auto& [status, body, code, words] : cases) {
+    answer_ = [status = status, body = body] { return TextResponse(status, body); };
+    auto release = GetRelease({}, *Open(), *api::Version::Parse("v2.1.0"));
+    ASSERT_FALSE(release.ok()) << status;
+    EXPECT_EQ(release.code(), code) << status;
+    EXPECT_THAT(release.error().message, HasSubstr(words));
+  }
+}
+
+TEST_F(HttpFolders, AFileStaysInItsPlace_I18) {
+  EXPECT_EQ(Open()->File({}, *api::Version::Parse("v2.1.0"), "../x").code(), Code::kInvalidArgument);
+  EXPECT_THAT(asked_, IsEmpty());
+}
+
+}  // namespace
+}  // namespace capi::fetch
