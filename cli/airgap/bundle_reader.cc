@@ -220,17 +220,19 @@ class Reader {
     const std::string name = GetString(entry, {"annotations", kRefName});
     if (std::find(out.images.begin(), out.images.end(), name) == out.images.end())
       return Invalid(fmt::format("image {} isn't in its list of images before it", Quoted(name)));
+    if (out.carried.contains(name)) return Invalid(fmt::format("image {} is there twice", name));
     std::string root = TRY_WITH(Named(GetString(entry, {"digest"}), GetInt(entry, {"size"}, -1)), name);
     auto image = TRY_WITH(
         fetch::ReadOciImage(std::move(root), {}, [this](const std::string& digest) { return Blob(digest); }), name);
+    for (const fetch::OciManifest& one : image.manifests) TRY(Count(one.text.size()));
     for (const auto& [digest, size] : image.blobs) {
       const TarEntry place = TRY_WITH(PlaceOf(digest), name);
       if (place.size != size)
         return Invalid(fmt::format("{}: {} is said to have {} bytes, and has {}", name, digest, size, place.size));
       out.blobs[digest] = place;
     }
-    if (out.carried.emplace(name, std::move(image)).second) return Ok();
-    return Invalid(fmt::format("image {} is there twice", name));
+    out.carried.emplace(name, std::move(image));
+    return Ok();
   }
 
   static Status AddImages(const Contents& files, Bundle& out) {

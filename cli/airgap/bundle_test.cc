@@ -89,7 +89,7 @@ void ChangeManifest(Files& files, const std::function<void(Json&)>& change) {
 }
 
 // By many artifacts, as many releases.
-void NameOneFileOften(Files& files) {
+void NameOneFileOften(Files& files, int more = 50) {
   const std::string large = "#" + std::string((6u << 20) - 1, ' ');
   files[BlobOf(large)] = large;
   ChangeManifest(files, [&](Json& manifest) {
@@ -99,8 +99,8 @@ void NameOneFileOften(Files& files) {
     layer["size"] = large.size();
     manifest["layers"].push_back(layer);
   });
-  ChangeIndex(files, [](Json& index) {
-    for (int i = 0; i < 50; ++i) {
+  ChangeIndex(files, [=](Json& index) {
+    for (int i = 0; i < more; ++i) {
       Json entry = index["manifests"][0];
       entry["annotations"]["provider.cluster.x-k8s.io/version"] = "v2.0." + std::to_string(100 + i);
       index["manifests"].push_back(entry);
@@ -163,7 +163,7 @@ const std::vector<HostileCase>& HostileCases() {
            }
          });
        }},
-      {"more than 256 MiB together", NameOneFileOften},
+      {"more than 256 MiB together", [](Files& f) { NameOneFileOften(f); }},
       {"manifest of an artifact is too large",
        [](Files& f) { ChangeManifest(f, [](Json& m) { m["x"] = std::string(64u << 10, 'x'); }); }},
       {"index.json is too large",
@@ -190,6 +190,32 @@ TEST(Bundle, WhatIsHostileOrHalfIsRefused_L27) {
     EXPECT_EQ(read.code(), Code::kInvalidArgument);
     EXPECT_THAT(read.error().message, HasSubstr(c.words));
   }
+}
+
+// Each image names the same index, whose manifests are 4 MiB.
+TEST(Bundle, ManifestsOfImagesCountAsOftenAsTheyAreNamed_L27_L28) {
+  Files files = FilesOf(WriteBundle(Sample()));
+  NameOneFileOften(files, 41);
+  Json named{{"manifests", Json::array()}};
+  for (const char* which : {"1", "2", "3", "4"}) {
+    const std::string empty = "{}";
+    std::string text = ToJsonText({{"annotations", {{"x", which}}},
+                                   {"config", {{"digest", fetch::OciDigest(empty)}, {"size", empty.size()}}},
+                                   {"layers", Json::array()}});
+    text.resize(fetch::kMaxImageManifest, ' ');
+    files[BlobOf(text)] = text;
+    named["manifests"].push_back({{"digest", fetch::OciDigest(text)}, {"size", text.size()}});
+  }
+  const std::string root = ToJsonText(named);
+  files[BlobOf(root)] = root;
+  for (const char* image : {"registry.k8s.io/a:v1", "registry.k8s.io/b:v1"}) {
+    ChangeIndex(files, [&](Json& index) {
+      index["manifests"].push_back({{"digest", fetch::OciDigest(root)},
+                                    {"size", root.size()},
+                                    {"annotations", {{"org.opencontainers.image.ref.name", image}}}});
+    });
+  }
+  EXPECT_THAT(ReadBundle(Packed(files)).error().message, HasSubstr("more than 256 MiB together"));
 }
 
 TEST(Bundle, NoChangedByteOfAFileIsOverlooked_L27) {

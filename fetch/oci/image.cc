@@ -17,6 +17,7 @@ namespace {
 constexpr std::string_view kDockerIndexType = "application/vnd.docker.distribution.manifest.list.v2+json",
                            kDockerManifestType = "application/vnd.docker.distribution.manifest.v2+json";
 constexpr size_t kMostManifests = 200, kMostBlobs = 2'000;
+constexpr std::uint64_t kMostOfManifests = 4u << 20;  // bytes of all that one index names
 constexpr std::int64_t kLargestBlob = (std::int64_t{1} << 33) - 1;  // an archive's header says no more
 
 Error Invalid(std::string message) { return Error{Code::kInvalidArgument, std::move(message), {}}; }
@@ -85,14 +86,31 @@ Result<Json> Parse(std::string_view text) {
   return ParseJson(text);
 }
 
+// The bytes of each manifest that an index names, by its digest. One may be for two platforms. What is too much is
+// refused before any is read.
+Result<std::map<std::string, std::uint64_t>> NamedBy(const Json& entries) {
+  std::map<std::string, std::uint64_t> out;
+  std::uint64_t all = 0;
+  for (const Json& entry : entries) {
+    const std::string digest = GetString(entry, {"digest"});
+    if (!api::IsSha256Digest(digest)) return Invalid(fmt::format("{} is no digest of SHA-256", Quoted(digest)));
+    const std::int64_t size = GetInt(entry, {"size"}, -1);
+    if (size < 0 || size > static_cast<std::int64_t>(kMaxImageManifest))
+      return Invalid(fmt::format("the manifest {} is said to have {} bytes", digest, size));
+    const auto [there, is_new] = out.emplace(digest, static_cast<std::uint64_t>(size));
+    if (is_new) all += there->second;
+    if (there->second != static_cast<std::uint64_t>(size))
+      return Invalid(fmt::format("{} is said to have {} bytes and {}", digest, size, there->second));
+  }
+  if (all <= kMostOfManifests) return out;
+  return Invalid(fmt::format("its manifests have more than {} MiB together", kMostOfManifests >> 20));
+}
+
 // One that an index names.
-Status AddNamed(const Json& entry, const ManifestOf& others, OciImage& image) {
-  const std::string digest = GetString(entry, {"digest"});
-  if (!api::IsSha256Digest(digest)) return Invalid(fmt::format("{} is no digest of SHA-256", Quoted(digest)));
+Status AddNamed(const std::string& digest, std::uint64_t size, const ManifestOf& others, OciImage& image) {
   std::string text = TRY(others(digest));
   TRY(CheckOciDigest(digest, text));
-  const std::int64_t size = GetInt(entry, {"size"}, -1);
-  if (size < 0 || static_cast<std::uint64_t>(size) != text.size())
+  if (size != text.size())
     return Error{Code::kFailedPrecondition,
                  fmt::format("{} is said to have {} bytes, and has {}", digest, size, text.size()),
                  {}};
@@ -160,7 +178,8 @@ Result<OciImage> ReadOciImage(std::string text, const std::vector<Platform>& pla
     TRY(Choose(platforms, *entries));
     text = ToJsonText(root);
   }
-  for (const Json& entry : *entries) TRY(AddNamed(entry, others, image));
+  const auto named = TRY(NamedBy(*entries));
+  for (const auto& [digest, size] : named) TRY(AddNamed(digest, size, others, image));
   image.manifests.push_back({std::move(type), std::move(text)});
   return image;
 }

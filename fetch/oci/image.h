@@ -46,7 +46,8 @@ using ManifestOf = std::function<Result<std::string>(const std::string& digest)>
 // The image whose index or manifest is `text`. With `platforms` the index names those alone, and so has another digest;
 // without an index the image is taken as it is. Layers that registries don't hand on (Windows had some) are left out.
 // kFailedPrecondition for a manifest without the digest or the size that names it; kNotFound for a platform that the
-// image hasn't; kUnsupported for what isn't read; kInvalidArgument for what is no image.
+// image hasn't; kUnsupported for what isn't read; kInvalidArgument for what is no image, or has too
+// many or too large manifests.
 Result<OciImage> ReadOciImage(std::string text, const std::vector<Platform>& platforms, const ManifestOf& others);
 
 }  // namespace capi::fetch

@@ -119,6 +119,31 @@ TEST(Image, WhatIsNoneIsRefused_L28) {
   EXPECT_THAT(read.error().message, HasSubstr("an index of indexes isn't read"));
 }
 
+// Of what is held, a small archive or a registry that lies doesn't say how much it is.
+TEST(Image, ManifestsAreBoundedTogether_L28) {
+  const std::string manifest =
+      R"({"config":{"digest":"sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a","size":2},"layers":[]})";
+  auto entry = [](const std::string& text, size_t size) { return Json{{"digest", OciDigest(text)}, {"size", size}}; };
+  int asked = 0;
+  auto others = [&](const std::string&) {
+    ++asked;
+    return Result<std::string>(manifest);
+  };
+  Json index{{"manifests", Json::array()}};
+  for (int i = 0; i < 200; ++i) index["manifests"].push_back(entry(manifest, manifest.size()));
+  EXPECT_EQ(ReadOciImage(ToJsonText(index), {}, others)->manifests.size(), 2u);
+  EXPECT_EQ(asked, 1) << "one that is named often is one";
+  index["manifests"].push_back(entry(manifest, 1));
+  index["manifests"].erase(0);
+  EXPECT_THAT(ReadOciImage(ToJsonText(index), {}, others).error().message, HasSubstr("is said to have 1 bytes and"));
+  index["manifests"].clear();
+  for (const char* text : {"1", "2", "3", "4", "5"}) index["manifests"].push_back(entry(text, kMaxImageManifest));
+  EXPECT_THAT(ReadOciImage(ToJsonText(index), {}, others).error().message, HasSubstr("more than 4 MiB together"));
+  index["manifests"] = Json::array({entry(manifest, kMaxImageManifest + 1)});
+  EXPECT_THAT(ReadOciImage(ToJsonText(index), {}, others).error().message, HasSubstr("said to have 1048577 bytes"));
+  EXPECT_EQ(asked, 1) << "before any is read";
+}
+
 // Each byte once, in order.
 TEST(Image, ABlobThatIsCutOffGoesOn_L28) {
   OciStandIn registry({});
