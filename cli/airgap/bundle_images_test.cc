@@ -93,12 +93,14 @@ TEST_F(BundleImages, TheConfigurationOfAFolderNamesTheRegistry_L28) {
 }
 
 TEST_F(BundleImages, OfOnePlatformAlone_L28) {
-  ASSERT_EQ(Create(file_, {"--platform", "linux/arm64"}).code, 0);
-  EXPECT_THAT(*ReadFile(file_), AllOf(HasSubstr("aws linux/arm64"), Not(HasSubstr("aws linux/amd64"))));
+  ASSERT_EQ(Create(file_, {"--platform", "linux/amd64"}).code, 0);
+  EXPECT_THAT(*ReadFile(file_), AllOf(HasSubstr("aws linux/amd64"), Not(HasSubstr("aws linux/arm64"))));
   ASSERT_EQ(Load().code, 0);
   EXPECT_NE(to_.manifest("/v2/capi/aws/:v2.0.0"), "");
   Outcome none = Create(file_, {"--platform", "linux/riscv64"});
   EXPECT_THAT(none.err, AllOf(HasSubstr("image registry.k8s.io/aws:v2.0.0"), HasSubstr("it is not for linux/riscv64")));
+  Outcome other = Create(file_, {"--platform", "linux/arm64"});
+  EXPECT_THAT(other.err, AllOf(HasSubstr("image registry.k8s.io/gcp:v2.0.0"), HasSubstr("there is linux/amd64")));
 }
 
 // All or nothing, with what else is written.

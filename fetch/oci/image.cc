@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kDockerIndexType = "application/vnd.docker.distribution.manifest.list.v2+json",
                            kDockerManifestType = "application/vnd.docker.distribution.manifest.v2+json";
 constexpr size_t kMostManifests = 200, kMostBlobs = 2'000;
-constexpr std::uint64_t kMostOfManifests = 4u << 20;  // bytes of all that one index names
+constexpr std::uint64_t kMostOfManifests = 4u << 20;                // bytes of all that one index names
 constexpr std::int64_t kLargestBlob = (std::int64_t{1} << 33) - 1;  // an archive's header says no more
 
 Error Invalid(std::string message) { return Error{Code::kInvalidArgument, std::move(message), {}}; }
@@ -124,11 +124,10 @@ Status AddNamed(const std::string& digest, std::uint64_t size, const ManifestOf&
 Error NoSuchPlatform(const Platform& wanted, const Json& entries) {
   std::vector<std::string> names;
   for (const Json& entry : entries) {
-    if (const Platform has = PlatformOf(entry); has.os != "unknown") names.push_back(TextOf(has));
+    if (const Platform has = PlatformOf(entry); has.os != "unknown" && !has.os.empty()) names.push_back(TextOf(has));
   }
-  return Error{Code::kNotFound,
-               Shorten(fmt::format("it is not for {}; there is {}", TextOf(wanted), Join(names, ", ")), 300),
-               {}};
+  const std::string there = names.empty() ? "it doesn't say for which it is" : "there is " + Join(names, ", ");
+  return Error{Code::kNotFound, Shorten(fmt::format("it is not for {}; {}", TextOf(wanted), there), 300), {}};
 }
 
 // Leaves those of these platforms alone.
@@ -150,6 +149,20 @@ Status Choose(const std::vector<Platform>& platforms, Json& entries) {
 }  // namespace
 
 std::string OciImage::digest() const { return OciDigest(root().text); }
+
+Result<OciBlob> ConfigurationOf(const OciImage& image) {
+  const Json root = TRY(ParseJson(image.root().text));
+  const std::string digest = GetString(root, {"config", "digest"});
+  const auto found = image.blobs.find(digest);
+  if (found == image.blobs.end()) return Invalid("it has no configuration");
+  if (found->second <= kMaxConfiguration) return OciBlob{digest, found->second};
+  return Invalid("its configuration is too large");
+}
+
+Status CheckPlatforms(std::string_view configuration, const std::vector<Platform>& platforms) {
+  Json entries = Json::array({{{"platform", TRY_WITH(ParseJson(configuration), "its configuration")}}});
+  return Choose(platforms, entries);
+}
 
 Result<Platform> ParsePlatform(std::string_view text) {
   const std::vector<std::string> parts = Split(text, '/');

@@ -44,10 +44,23 @@ Result<Platform> ParsePlatform(std::string_view text);
 using ManifestOf = std::function<Result<std::string>(const std::string& digest)>;
 
 // The image whose index or manifest is `text`. With `platforms` the index names those alone, and so has another digest;
-// without an index the image is taken as it is. Layers that registries don't hand on (Windows had some) are left out.
-// kFailedPrecondition for a manifest without the digest or the size that names it; kNotFound for a platform that the
-// image hasn't; kUnsupported for what isn't read; kInvalidArgument for what is no image, or has too
-// many or too large manifests.
+// without an index the image is taken as it is: CheckPlatforms tells whether it is for them. Layers that registries
+// don't hand on (Windows had some) are left out. kFailedPrecondition for a manifest without the digest or the size that
+// names it; kNotFound for a platform that the image hasn't; kUnsupported for what isn't read; kInvalidArgument for what
+// is no image, or has too many or too large manifests.
 Result<OciImage> ReadOciImage(std::string text, const std::vector<Platform>& platforms, const ManifestOf& others);
+
+// A value.
+struct OciBlob {
+  std::string digest;
+  std::uint64_t size = 0;
+};
+
+inline constexpr size_t kMaxConfiguration = 4u << 20;  // bytes
+
+// Of an image without an index its configuration alone says for whom it is. kInvalidArgument for what is none;
+// kNotFound where it is for another platform.
+Result<OciBlob> ConfigurationOf(const OciImage& image);
+Status CheckPlatforms(std::string_view configuration, const std::vector<Platform>& platforms);
 
 }  // namespace capi::fetch

@@ -80,8 +80,25 @@ TEST(Image, IsReadWithAllPlatformsOrSome_L28) {
   EXPECT_THAT(none.error().message, HasSubstr("it is not for linux/s390x; there is linux/amd64, linux/arm64"));
   const auto named = OciPull(At(registry, "org/image@" + digest), {}).Image({}, For("linux/arm64"));
   EXPECT_THAT(named.error().message, HasSubstr("leave out --platform"));
+}
+
+// Its configuration alone says for whom it is.
+TEST(Image, WithoutAnIndexItIsForOnePlatform_L28) {
+  OciStandIn registry({});
   registry.PutImage("org/plain", "latest", {}, "one");
-  EXPECT_EQ(OciPull(At(registry, "org/plain"), {}).Image({}, For("linux/arm64"))->manifests.size(), 1u);
+  OciPull pull(At(registry, "org/plain"), {});
+  EXPECT_EQ(pull.Image({}, For("linux/amd64"))->manifests.size(), 1u);
+  EXPECT_EQ(pull.Image({}, {})->manifests.size(), 1u);
+  const auto other = pull.Image({}, For("linux/arm64"));
+  ASSERT_FALSE(other.ok());
+  EXPECT_EQ(other.code(), Code::kNotFound);
+  EXPECT_THAT(other.error().message, HasSubstr("it is not for linux/arm64; there is linux/amd64"));
+  const char* arm = R"({"os":"linux","architecture":"arm","variant":"v6"})";
+  EXPECT_TRUE(CheckPlatforms(arm, For("linux/arm")).ok());
+  EXPECT_TRUE(CheckPlatforms(arm, For("linux/arm/v6")).ok());
+  EXPECT_THAT(CheckPlatforms(arm, For("linux/arm/v7")).error().message, HasSubstr("there is linux/arm/v6"));
+  EXPECT_THAT(CheckPlatforms("{}", For("linux/arm")).error().message, HasSubstr("it doesn't say for which it is"));
+  EXPECT_EQ(CheckPlatforms("{", For("linux/arm")).code(), Code::kInvalidArgument);
 }
 
 struct HostileCase {

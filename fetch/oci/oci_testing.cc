@@ -227,8 +227,10 @@ http::Response OciStandIn::PutManifest(const std::string& tag, const std::string
   return response;
 }
 
-std::string OciStandIn::PutImageManifest(const std::string& layer) {
-  const std::string config = ToJsonText({{"os", layer}});
+std::string OciStandIn::PutImageManifest(const std::string& layer, const std::string& platform) {
+  const size_t slash = platform.find('/');
+  const std::string config =
+      ToJsonText({{"os", platform.substr(0, slash)}, {"architecture", platform.substr(slash + 1)}, {"author", layer}});
   blobs_[DigestOf(layer)] = layer;
   blobs_[DigestOf(config)] = config;
   const std::string text = ToJsonText(
@@ -246,14 +248,14 @@ std::string OciStandIn::PutImage(const std::string& repository, const std::strin
   std::string text;
   Json index{{"schemaVersion", 2}, {"manifests", Json::array()}};
   for (const std::string& platform : platforms) {
-    text = PutImageManifest(layer + platform);
+    text = PutImageManifest(layer + platform, platform);
     const size_t slash = platform.find('/');
     index["manifests"].push_back(
         {{"digest", DigestOf(text)},
          {"size", text.size()},
          {"platform", {{"os", platform.substr(0, slash)}, {"architecture", platform.substr(slash + 1)}}}});
   }
-  text = platforms.empty() ? PutImageManifest(layer) : ToJsonText(index);
+  text = platforms.empty() ? PutImageManifest(layer, "linux/amd64") : ToJsonText(index);
   manifests_[KeyOf(fmt::format("{}{}/", kRoot, repository), tag)] = manifests_[DigestOf(text)] = text;
   return DigestOf(text);
 }

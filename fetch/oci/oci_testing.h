@@ -53,8 +53,8 @@ class OciStandIn {
   // and that of a file; "" for none.
   std::string manifest(const std::string& which) const;
   std::string blob(const std::string& digest) const;
-  // An image "org/name" and its tag: an index of these platforms, or without any a manifest alone. Each has a layer of
-  // this text and the platform's name. Its digest.
+  // An image "org/name" and its tag: an index of these platforms, or without any a manifest alone, of linux/amd64. Each
+  // has a layer of this text and the platform's name. Its digest.
   std::string PutImage(const std::string& repository, const std::string& tag, const std::vector<std::string>& platforms,
                        const std::string& layer);
   // Tokens that were given so far count no more.
@@ -68,7 +68,7 @@ class OciStandIn {
   http::Response Manifest(const std::string& which) const;
   http::Response Write(const http::ServerRequest& request, const std::string& base, const std::string& rest);
   http::Response PutManifest(const std::string& tag, const std::string& text) CAPI_REQUIRES(mu_);
-  std::string PutImageManifest(const std::string& layer) CAPI_REQUIRES(mu_);
+  std::string PutImageManifest(const std::string& layer, const std::string& platform) CAPI_REQUIRES(mu_);
   bool IsAllowed(const http::ServerRequest& request) const;
   void Note(std::string_view host, const http::ServerRequest& request);
 

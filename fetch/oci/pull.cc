@@ -32,10 +32,22 @@ Result<OciImage> OciPull::Image(const Context& ctx, const std::vector<Platform>&
   if (!reference_.digest.empty()) TRY(CheckOciDigest(reference_.digest, text));
   auto image =
       TRY(ReadOciImage(std::move(text), platforms, [&](const std::string& digest) { return Manifest(ctx, digest); }));
+  if (!platforms.empty() && image.manifests.size() == 1) TRY(CheckIsFor(ctx, platforms, image));
   if (reference_.digest.empty() || image.digest() == reference_.digest) return image;
   return Error{Code::kInvalidArgument,
                "it is named by a digest, which is that of all its platforms: leave out --platform, or name it by a tag",
                {}};
+}
+
+// One without an index: nobody would notice before its program is started.
+Status OciPull::CheckIsFor(const Context& ctx, const std::vector<Platform>& platforms, const OciImage& image) {
+  const OciBlob blob = TRY(ConfigurationOf(image));
+  std::string configuration;
+  TRY(Blob(ctx, blob.digest, blob.size, [&](std::string_view piece) {
+    configuration += piece;
+    return Ok();
+  }));
+  return CheckPlatforms(configuration, platforms);
 }
 
 Status OciPull::Blob(const Context& whole, const std::string& digest, std::uint64_t size,

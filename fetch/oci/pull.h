@@ -19,7 +19,8 @@ class OciPull {
   // Without a tag and a digest it is "latest".
   OciPull(api::OciReference reference, OciOptions options);
 
-  // Its manifests, those of `platforms` alone where there are any. kFailedPrecondition for what isn't what was named.
+  // Its manifests, those of `platforms` alone where there are any. kNotFound for one that is for others;
+  // kFailedPrecondition for what isn't what was named.
   Result<OciImage> Image(const Context& ctx, const std::vector<Platform>& platforms);
   // A blob of `size` bytes: each goes to `take` once, in order, however often the connection breaks meanwhile. At the
   // end it has this digest, or it is kFailedPrecondition. An error of `take` ends it.
@@ -28,6 +29,7 @@ class OciPull {
 
  private:
   Result<std::string> Manifest(const Context& ctx, const std::string& which);
+  Status CheckIsFor(const Context& ctx, const std::vector<Platform>& platforms, const OciImage& image);
 
   const api::OciReference reference_;
   OciRegistry registry_;
