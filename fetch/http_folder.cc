@@ -39,6 +39,12 @@ Error ErrorOf(const http::Response& response, WallTime now) {
   return Error{Code::kInvalidArgument, "the server answered " + status, {}};
 }
 
+// Some editors put a mark in front of a text (U+FEFF).
+std::string_view WithoutMark(std::string_view text) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  return text;
+}
+
 // Thread-safe: nothing changes after construction.
 class HttpFolder : public Repository {
  public:
@@ -59,9 +65,17 @@ class HttpFolder : public Repository {
     }
     if (!text.ok()) return text.error().With(url);
     std::vector<api::Version> out;
-    for (const std::string& line : Split(*text, '\n')) {
-      auto version = api::Version::Parse(std::string(Trim(line)));
-      if (version.ok()) out.push_back(*std::move(version));
+    size_t number = 0;
+    for (const std::string& whole : Split(WithoutMark(*text), '\n')) {
+      const std::string line(Trim(whole));
+      ++number;
+      if (line.empty() || line.starts_with('#')) continue;
+      auto version = api::Version::Parse(line);
+      if (!version.ok())
+        return Error{Code::kInvalidArgument,
+                     fmt::format("{}: line {} is no version: write one like v1.2.3, or # before a comment", url, number),
+                     {}};
+      out.push_back(*std::move(version));
       if (out.size() > kMostReleases)
         return Error{Code::kInvalidArgument, fmt::format("{} names more than {} versions", url, kMostReleases), {}};
     }

@@ -34,7 +34,7 @@ class HttpFolders : public testing::Test {
                                                  return answer_ ? answer_() : Of(request.path);
                                                }),
                            "a server of files");
-    files_ = {{"/capi/aws/versions.txt", "# ours\nv2.1.0\n2.0.0\r\n\nnightly\n"},
+    files_ = {{"/capi/aws/versions.txt", "# ours\nv2.1.0\n2.0.0\r\n\n  # before\n"},
               {"/capi/aws/v2.1.0/metadata.yaml", kMetadata},
               {"/capi/aws/v2.1.0/infrastructure-components.yaml", "kind: Namespace\n"},
               {"/capi/aws/2.0.0/metadata.yaml", kMetadata},
@@ -70,6 +70,19 @@ TEST_F(HttpFolders, GivesItsVersionsAndTheirFiles_I18) {
   ASSERT_TRUE(release.ok()) << release.error().message;
   EXPECT_EQ(release->components, "kind: ServiceAccount\n");
   EXPECT_EQ(release->source, "folder https://" + server_->address() + "/capi/aws v2.0.0");
+}
+
+// One that is passed over would have an older one installed.
+TEST_F(HttpFolders, ALineThatIsNoVersionIsRefused_I18) {
+  std::string& text = files_["/capi/aws/versions.txt"];
+  text = "\xEF\xBB\xBFv2.1.0\n2.0.0\n";
+  EXPECT_EQ(Open()->Versions({})->size(), 2u);
+  for (const char* line : {"v2.2", "v2.2.0 # new", "nightly"}) {
+    text = std::string("# ours\nv2.1.0\n") + line + "\n";
+    const auto versions = Open()->Versions({});
+    EXPECT_EQ(versions.code(), Code::kInvalidArgument) << line;
+    EXPECT_THAT(versions.error().message, HasSubstr("/capi/aws/versions.txt: line 3 is no version"));
+  }
 }
 
 // Nothing is asked that isn't needed.
