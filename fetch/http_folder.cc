@@ -50,7 +50,7 @@ class HttpFolder : public Repository {
  public:
   HttpFolder(api::HttpFolderUrl url, HttpOptions options) : url_(std::move(url)), options_(std::move(options)) {}
 
-  std::string Describe() const override { return "folder " + url_.base; }
+  std::string Describe() const override { return url_.base.substr(std::string_view("https://").size()); }
   std::string ComponentsFile() const override { return url_.file; }
 
   Result<std::vector<api::Version>> Versions(const Context& ctx) override {

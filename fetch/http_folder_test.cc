@@ -69,7 +69,7 @@ TEST_F(HttpFolders, GivesItsVersionsAndTheirFiles_I18) {
   auto release = GetRelease({}, *folder, versions[0]);  // whose folder has no "v"
   ASSERT_TRUE(release.ok()) << release.error().message;
   EXPECT_EQ(release->components, "kind: ServiceAccount\n");
-  EXPECT_EQ(release->source, "folder https://" + server_->address() + "/capi/aws v2.0.0");
+  EXPECT_EQ(release->source, server_->address() + "/capi/aws v2.0.0");
 }
 
 // One that is passed over would have an older one installed.
@@ -124,6 +124,11 @@ TEST_F(HttpFolders, AnswersThatAreNoneSayWhatIsWrong_I18) {
     EXPECT_EQ(release.code(), code) << status;
     EXPECT_THAT(release.error().message, HasSubstr(words));
   }
+}
+
+// As of any server: what begins with "folder" is on this machine, and a bundle doesn't say where.
+TEST_F(HttpFolders, SaysWhichServerItIsOn_I18_L27) {
+  EXPECT_EQ(Open()->Describe(), server_->address() + "/capi/aws");
 }
 
 TEST_F(HttpFolders, AFileStaysInItsPlace_I18) {

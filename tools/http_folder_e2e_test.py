@@ -108,7 +108,7 @@ class HttpFolder(WithFolder):
         world.await_ready(CORE, "v1.12.0")
         item = world.get(CORE["kind"], CORE["name"], "-n", CORE["ns"])
         self.assertEqual(item["spec"]["version"], "v1.12.0")
-        self.assertIn(f"folder https://{self.server.address}/capi v1.12.0", json.dumps(item["status"]))
+        self.assertIn(f"{self.server.address}/capi v1.12.0", json.dumps(item["status"]))
 
     def declare(self, world):
         world.prepare(CORE["ns"])

@@ -161,7 +161,7 @@ TEST(Sources, AFolderOnAServerIsAskedWhereTheOperatorAllowsIt_I18) {
   EXPECT_THAT(refused.error().message, HasSubstr("files.example.com isn't asked"));
   auto opened = Sources(settings, {.github = {}, .allowed = {"files.example.com"}}).Open(provider, {});
   ASSERT_TRUE(opened.ok()) << opened.error().message;
-  EXPECT_EQ((*opened)->Describe(), "folder https://files.example.com/capi/aws");
+  EXPECT_EQ((*opened)->Describe(), "files.example.com/capi/aws");
   // What the operator's own configuration names needs no list.
   Settings configured;
   configured.file.providers = {{api::ProviderType::kInfrastructure, "mine", url}};
