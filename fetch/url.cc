@@ -173,8 +173,10 @@ Result<UrlKind> KindOfUrl(std::string_view url) {
   if (parts.host == "github.com") return UrlKind::kGitHub;
   // Cluster API's clusterctl asks for a host that begins with "gitlab."; others have theirs elsewhere.
   if (parts.path.starts_with("/api/v4/projects/")) return UrlKind::kGitLab;
-  if (api::ParseHttpFolderUrl(url).ok()) return UrlKind::kHttpFolder;
-  return Invalid("invalid provider url. Only GitHub and GitLab are supported for \"https\" schema");
+  auto folder = api::ParseHttpFolderUrl(url);
+  if (folder.ok()) return UrlKind::kHttpFolder;
+  return Invalid("invalid provider url. Only GitHub and GitLab are supported for \"https\" schema, and folders: " +
+                 folder.error().message);
 }
 
 }  // namespace capi::fetch

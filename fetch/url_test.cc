@@ -172,13 +172,15 @@ TEST(KindOfUrl, TellsBySchemeAndHost) {
 
 TEST(KindOfUrl, RefusesTheRestInClusterctlsWords) {
   EXPECT_EQ(KindOfUrl("https://example.org/f.yaml").error().message,
-            "invalid provider url. Only GitHub and GitLab are supported for \"https\" schema");
+            "invalid provider url. Only GitHub and GitLab are supported for \"https\" schema, and folders: its path "
+            "doesn't end with a version, or latest, and a .yaml file");
   // I18: what was meant for GitHub or GitLab is no folder elsewhere.
   for (const char* url :
        {"https://www.github.com/o/r/releases/latest/f.yaml", "https://githb.com/o/r/releases/v1.0.0/f.yaml",
         "https://gitlab.example.org/g/p/-/releases/v1.0.0/f.yaml"})
     EXPECT_EQ(KindOfUrl(url).error().message,
-              "invalid provider url. Only GitHub and GitLab are supported for \"https\" schema");
+              "invalid provider url. Only GitHub and GitLab are supported for \"https\" schema, and folders: it is like "
+              "one of GitHub or GitLab, and isn't one");
   EXPECT_EQ(KindOfUrl("s3://bucket/f.yaml").error().message,
             "invalid provider url. there are no provider implementation for \"s3\" schema");
 }

@@ -118,13 +118,15 @@ bool IsOnGitLab(std::string_view url) {
 void CheckUrl(const FetchConfig& fetch, const std::string& path, Errors& out) {
   constexpr std::string_view kGitHub = "https://github.com/";
   if (fetch.url.empty() || CountSources(fetch) > 1 || fetch.url.starts_with(kGitHub)) return;
-  if (IsOnGitLab(fetch.url) || ParseHttpFolderUrl(fetch.url).ok()) return;
+  auto folder = ParseHttpFolderUrl(fetch.url);
+  if (IsOnGitLab(fetch.url) || folder.ok()) return;
   out.push_back(
       {Kind::kInvalid, path, fetch.url,
        "only releases on GitHub and GitLab, and in folders on servers, are supported: write "
        "https://github.com/{owner}/{repository}/releases/{latest|version-tag}/{components.yaml} or "
        "https://{host}/api/v4/projects/{project}/packages/generic/{package}/{latest|version}/{components.yaml} or "
-       "https://{host}/{path}/{latest|version}/{components.yaml}",
+       "https://{host}/{path}/{latest|version}/{components.yaml}; no folder: " +
+           folder.error().message,
        reason::kInvalidSpec});
 }
 

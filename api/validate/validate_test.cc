@@ -16,6 +16,8 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::StartsWith;
+using testing::EndsWith;
 using testing::IsEmpty;
 
 Provider FromJson(const Json& json) {
@@ -185,13 +187,18 @@ TEST(Validate, AUrlIsOneOnGitHubOrGitLab) {
     auto refused = errors(url);
     ASSERT_EQ(refused.size(), 1u) << url;
     EXPECT_EQ(refused[0].reason, reason::kInvalidSpec);
-    EXPECT_EQ(refused[0].ToString(),
-              "spec.fetchConfig.url: Invalid value: \"" + std::string(url) +
+    EXPECT_THAT(
+        refused[0].ToString(),
+        StartsWith("spec.fetchConfig.url: Invalid value: \"" + std::string(url) +
                   "\": only releases on GitHub and GitLab, and in folders on servers, are supported: write "
                   "https://github.com/{owner}/{repository}/releases/{latest|version-tag}/{components.yaml} or "
                   "https://{host}/api/v4/projects/{project}/packages/generic/{package}/{latest|version}/"
-                  "{components.yaml} or https://{host}/{path}/{latest|version}/{components.yaml}");
+                  "{components.yaml} or https://{host}/{path}/{latest|version}/{components.yaml}; no folder: it"));
   }
+  EXPECT_THAT(errors("https://files.example.org/aws/v1.0.0/a.txt")[0].ToString(),
+              EndsWith("; no folder: its path doesn't end with a version, or latest, and a .yaml file"));
+  EXPECT_THAT(errors("https://org.github.io/aws/v1.0.0/a.yaml")[0].ToString(),
+              EndsWith("; no folder: it is like one of GitHub or GitLab, and isn't one"));
 }
 
 // T9: what names a registry, and the Secret for it.
