@@ -143,6 +143,20 @@ TEST_F(BundleImages, ADamagedLayerIsNoticedBeforeAnythingIsWritten_L28) {
   EXPECT_EQ(to_.manifest("/v2/capi/gcp/:v2.0.0"), "");
 }
 
+// A registry that lacks some would be named for all.
+TEST_F(BundleImages, SomeOfItsListAreNoBundle_L28) {
+  ASSERT_EQ(Create(file_).code, 0);
+  std::string text = *ReadFile(file_);
+  std::map<std::string, std::string> files;
+  for (const auto& [name, content] : *ReadTar(text)) files[name] = content;
+  Json index = *ParseJson(files["index.json"]);
+  index["manifests"].erase(index["manifests"].size() - 1);
+  files["index.json"] = ToJsonText(index);
+  auto read = ReadBundle(WriteTar({files.begin(), files.end()}));
+  ASSERT_FALSE(read.ok());
+  EXPECT_THAT(read.error().message, HasSubstr("image registry.k8s.io/gcp:v2.0.0 is in its list, and isn't there"));
+}
+
 fetch::OciImage ImageOf(const std::string& text) { return {.manifests = {{"x", text}}, .blobs = {}}; }
 
 // By the last parts of their names.

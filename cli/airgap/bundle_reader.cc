@@ -47,6 +47,10 @@ class Reader {
     Bundle out;
     for (const Json& entry : *entries) TRY_WITH(AddEntry(entry, out), "its index.json");
     if (out.releases.empty()) return Invalid("it has no release");
+    for (const std::string& image : out.images) {  // all of them, or none
+      if (!out.carried.empty() && !out.carried.contains(image))
+        return Invalid(fmt::format("image {} is in its list, and isn't there as others are", image));
+    }
     for (const auto& [name, place] : files_) {
       if (name.starts_with(kBlobs) && !named_.contains(name)) return Invalid(fmt::format("nothing names {}", name));
     }
