@@ -157,9 +157,9 @@ TEST_F(LintTest, EachMistakeHasItsPlaceAndItsRule) {
        "spec.fetchConfig.git: Forbidden"},
       {Core("{version: v1.0.0, fetchConfig: {url: '" + (folder_ / "releases/cluster-api/latest/core-components.yaml") +
             "'}}"),
-       "only releases on GitHub and GitLab are supported yet"},
+       "only releases on GitHub and GitLab, and in folders on servers, are supported"},
       {Core("{version: v1.0.0, fetchConfig: {url: 'file:///r/cluster-api/latest/core-components.yaml'}}"),
-       "only releases on GitHub and GitLab are supported yet"},
+       "only releases on GitHub and GitLab, and in folders on servers, are supported"},
       {X("  version: v1.0.0\n  fetchConfig: {digest: 'sha256:" + std::string(64, '0') +
          "', selector: {matchLabels: {a: b}}}\n") +
            std::string(kReleaseMap),

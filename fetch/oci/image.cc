@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/strings.h"
 #include "fetch/oci/artifact.h"
-#include "fetch/oci/signatures.h"
+#include "fetch/oci/blob.h"
 
 namespace capi::fetch {
 namespace {
@@ -150,13 +150,11 @@ Status Choose(const std::vector<Platform>& platforms, Json& entries) {
 
 std::string OciImage::digest() const { return OciDigest(root().text); }
 
-Result<OciBlob> ConfigurationOf(const OciImage& image) {
+Result<std::string> ConfigurationOf(const OciImage& image) {
   const Json root = TRY(ParseJson(image.root().text));
-  const std::string digest = GetString(root, {"config", "digest"});
-  const auto found = image.blobs.find(digest);
-  if (found == image.blobs.end()) return Invalid("it has no configuration");
-  if (found->second <= kMaxConfiguration) return OciBlob{digest, found->second};
-  return Invalid("its configuration is too large");
+  std::string digest = GetString(root, {"config", "digest"});
+  if (image.blobs.contains(digest)) return digest;
+  return Invalid("it has no configuration");
 }
 
 Status CheckPlatforms(std::string_view configuration, const std::vector<Platform>& platforms) {

@@ -50,17 +50,9 @@ using ManifestOf = std::function<Result<std::string>(const std::string& digest)>
 // is no image, or has too many or too large manifests.
 Result<OciImage> ReadOciImage(std::string text, const std::vector<Platform>& platforms, const ManifestOf& others);
 
-// A value.
-struct OciBlob {
-  std::string digest;
-  std::uint64_t size = 0;
-};
-
-inline constexpr size_t kMaxConfiguration = 4u << 20;  // bytes
-
-// Of an image without an index its configuration alone says for whom it is. kInvalidArgument for what is none;
-// kNotFound where it is for another platform.
-Result<OciBlob> ConfigurationOf(const OciImage& image);
+// Of an image without an index its configuration, one of its blobs, alone says for whom it is: its digest.
+// kInvalidArgument for what is none; kNotFound where it is for another platform.
+Result<std::string> ConfigurationOf(const OciImage& image);
 Status CheckPlatforms(std::string_view configuration, const std::vector<Platform>& platforms);
 
 }  // namespace capi::fetch

@@ -5,13 +5,14 @@
 #include <algorithm>
 
 #include "fetch/download.h"
+#include "fetch/oci/blob.h"
 #include "fetch/oci/running_digest.h"
-#include "fetch/oci/signatures.h"
 
 namespace capi::fetch {
 namespace {
 
 constexpr Seconds kBlobTime = std::chrono::minutes(30);  // for all of one
+constexpr size_t kMaxConfiguration = 4u << 20;           // bytes
 constexpr int kMostTries = 4;                            // that bring nothing new
 
 }  // namespace
@@ -41,12 +42,10 @@ Result<OciImage> OciPull::Image(const Context& ctx, const std::vector<Platform>&
 
 // One without an index: nobody would notice before its program is started.
 Status OciPull::CheckIsFor(const Context& ctx, const std::vector<Platform>& platforms, const OciImage& image) {
-  const OciBlob blob = TRY(ConfigurationOf(image));
-  std::string configuration;
-  TRY(Blob(ctx, blob.digest, blob.size, [&](std::string_view piece) {
-    configuration += piece;
-    return Ok();
-  }));
+  const std::string digest = TRY(ConfigurationOf(image));
+  const auto size = static_cast<std::int64_t>(image.blobs.at(digest));
+  const std::string configuration =
+      TRY(ReadOciBlob(ctx, registry_, {"its configuration", digest, size, kMaxConfiguration}));
   return CheckPlatforms(configuration, platforms);
 }
 
