@@ -92,8 +92,8 @@ constexpr ReasonInfo kReasons[] = {
      "spec.fetchConfig names no source or more than one, or a host that the operator may not ask, or a provider that "
      "is not "
      "built in has none.",
-     "Give exactly one source: url of a repository, oci of a registry, or selector of ConfigMaps; hosts are allowed by "
-     "the operator's flag --allowed-sources."},
+     "Give exactly one source: url of a repository, oci of a registry, git, or selector of ConfigMaps; hosts are "
+     "allowed by the operator's flag --allowed-sources."},
     {"The object itself", reason::kVerificationRequired, "PreflightCheckPassed, Stalled",
      "spec.fetchConfig has neither digest nor verify, and this operator runs with --require-verified.",
      "Name a Secret with public keys in spec.fetchConfig.verify, or set spec.fetchConfig.digest."},
@@ -149,7 +149,8 @@ constexpr ReasonInfo kReasons[] = {
     {"The release", reason::kSourceCredentialsRejected, "ProviderInstalled, Stalled",
      "The source refused the credentials, or asks for some.",
      "Correct them in the Secret that spec.configSecret names, or, for oci, spec.fetchConfig.secretRef: the key "
-     "github-token or gitlab-access-token, or OCI_USERNAME and OCI_PASSWORD for a registry."},
+     "github-token or gitlab-access-token, or OCI_USERNAME and OCI_PASSWORD for a registry; for git in that of "
+     "spec.fetchConfig.git.secretRef."},
     {"The release", reason::kNoReleaseFound, "ProviderInstalled, Reconciling",
      "The source has no release that can be chosen: none at all, none of the five newest with a metadata.yaml, or none "
      "of a contract that the core accepts; or the selector matches no ConfigMap.",

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "api/release_maps.h"
+#include "api/validate/git_reference.h"
 #include "api/validate/oci_reference.h"
 #include "base/strings.h"
 
@@ -47,7 +48,12 @@ StoredRelease ReadStoredRelease(const kube::Object& map) {
 
 bool IsOfItsSource(const StoredRelease& stored, const Provider& provider) {
   const auto& fetch = provider.spec.fetch_config;
-  if (!stored.fetched || !stored.version || !fetch || fetch->oci.empty()) return true;
+  if (!stored.fetched || !stored.version || !fetch) return true;
+  if (fetch->git) {
+    auto named = ParseGitReference(*fetch->git);
+    return named.ok() && stored.source == named->ToString() + " " + stored.version->ToString();
+  }
+  if (fetch->oci.empty()) return true;
   auto named = ParseOciReference(fetch->oci);
   return named.ok() && stored.source == named->ToString() + " " + stored.version->ToString();
 }

@@ -148,9 +148,9 @@ void AddReleases(CLI::App& app, Options& o) {
                  "take releases from this folder instead of the network: <label>/<version>/<file>");
   app.add_option(
          "--allowed-sources", o.allowed_sources,
-         "hosts that spec.fetchConfig.oci, and spec.fetchConfig.url beside GitHub, may name; with a port where it "
-         "isn't the scheme's own, and *.example.com for all below it; a list replaces the default [gitlab.com, and no "
-         "registry]")
+         "hosts that spec.fetchConfig.oci and spec.fetchConfig.git, and spec.fetchConfig.url beside GitHub, may name; "
+         "with a port where it isn't the scheme's own, and *.example.com for all below it; a list replaces the default "
+         "[gitlab.com, for git github.com too, and no registry]")
       ->delimiter(',')
       ->allow_extra_args(false);  // or brackets around all of it would be those of a list, and not an IPv6 address's
   app.add_flag("--adopt-inventory", o.adopt_inventory,

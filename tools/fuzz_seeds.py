@@ -13,7 +13,9 @@ import hashlib
 import json
 import os
 import re
+import struct
 import sys
+import zlib
 
 ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 TESTDATA = os.path.join(ROOT, "testdata")
@@ -191,6 +193,39 @@ def urls():
     yield from (url + b"\n" + other for url in release_urls() for other in (b"../x?y", b"//h/x", b"https://h:8443/x#y"))
 
 
+def packs():
+    """Of git, without the sum behind them: objects of each kind, and differences to one by its place and by its name."""
+
+    def entry(kind, text, behind=b""):
+        size, head = len(text), []
+        head.append(kind << 4 | size & 15)
+        size >>= 4
+        while size:
+            head[-1] |= 128
+            head.append(size & 127)
+            size >>= 7
+        return bytes(head) + behind + zlib.compress(text)
+
+    def name(kind, text):
+        return hashlib.sha1(f"{kind} {len(text)}".encode() + b"\0" + text).digest()
+
+    def pack(*entries):
+        return b"PACK" + struct.pack(">II", 2, len(entries)) + b"".join(entries)
+
+    blob = b"kind: Namespace\n" * 4
+    inner = b"100644 file\0" + name("blob", blob)
+    middle = b"40000 b\0" + name("tree", inner)
+    tree = b"40000 a\0" + name("tree", middle)
+    commit = b"tree " + name("tree", tree).hex().encode() + b"\nauthor a <a@b> 1 +0000\n\nm\n"
+    tag = b"object " + name("commit", commit).hex().encode() + b"\ntype commit\ntag v1.0.0\n\nm\n"
+    difference = bytes((len(blob), len(blob) + 3, 0x90, len(blob), 3)) + b"abc"
+    whole = [entry(3, blob), entry(2, inner), entry(2, middle), entry(2, tree), entry(1, commit), entry(4, tag)]
+    yield pack(*whole)
+    yield pack(whole[0], entry(6, difference, bytes((len(whole[0]),))))
+    yield pack(entry(7, difference, name("blob", blob)), whole[0])
+    yield pack()
+
+
 def its_own():
     """Those that the target names are enough."""
     return ()
@@ -207,6 +242,7 @@ SEEDS = {
     "config": its_own,
     "discovery": discoveries,
     "envsubst": templates,
+    "git": packs,
     "image": images,
     "kubeconfig": kubeconfigs,
     "metadata": metadata,

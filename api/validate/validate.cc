@@ -8,6 +8,7 @@
 #include "api/release.h"
 #include "api/text.h"
 #include "api/validate/folder_url.h"
+#include "api/validate/git_reference.h"
 #include "api/validate/oci_reference.h"
 #include "api/validate/validate_patches.h"
 #include "api/validate/validate_workload.h"
@@ -86,19 +87,13 @@ void CheckVerify(const FetchConfig& fetch, const std::string& path, Errors& out)
   CheckReference(fetch.verify->secret_ref, path + ".secretRef", out);
 }
 
-// Sources that nobody reads, and what would seem to guard or to open one (T2).
+// What would seem to open a source (T2).
 void CheckUnsupported(const FetchConfig& fetch, const std::string& path, Errors& out) {
-  if (fetch.git && CountSources(fetch) == 1) {  // of two, it isn't known yet which is meant
-    out.push_back({Kind::kForbidden, path + "git", "",
-                   "isn't supported yet; releases are read from ConfigMaps (selector), GitHub and GitLab (url), "
-                   "registries (oci), and the folder that the operator was given",
-                   reason::kInvalidSpec});
-  }
   if (fetch.secret_ref && fetch.oci.empty()) {
     out.push_back(
         {Kind::kForbidden, path + "secretRef", "",
-         "is for oci alone yet; put a token for GitHub (key github-token) or GitLab (key gitlab-access-token) into the "
-         "Secret of spec.configSecret",
+         "is for oci alone; put a token for GitHub (key github-token) or GitLab (key gitlab-access-token) into the "
+         "Secret of spec.configSecret, and name that of a git repository with git.secretRef",
          reason::kInvalidSpec});
   }
 }
@@ -137,6 +132,21 @@ void CheckOci(const FetchConfig& fetch, const std::string& path, Errors& out) {
   }
 }
 
+// T15.
+void CheckGit(const FetchConfig& fetch, const std::string& path, Errors& out) {
+  if (!fetch.git || CountSources(fetch) > 1) return;
+  std::string field;
+  auto reference = ParseGitReference(*fetch.git, &field);
+  if (!reference.ok()) {
+    // What isn't understood may have a password in it: it isn't shown.
+    out.push_back({Kind::kInvalid, path + "." + field, "", reference.error().message, reason::kInvalidSpec});
+  } else if (reference->scheme == GitReference::Scheme::kSsh) {
+    out.push_back({Kind::kForbidden, path + ".url", "", "repositories over ssh aren't supported: name it by https://",
+                   reason::kInvalidSpec});
+  }
+  CheckReference(fetch.git->secret_ref, path + ".secretRef", out);
+}
+
 void CheckFetchConfig(const Provider& p, bool known, Errors& out) {
   CheckSources(p, known, out);
   if (!p.spec.fetch_config) return;
@@ -154,6 +164,7 @@ void CheckFetchConfig(const Provider& p, bool known, Errors& out) {
   }
   CheckUrl(fetch, path + "url", out);
   CheckOci(fetch, path + "oci", out);
+  CheckGit(fetch, path + "git", out);
   if (!fetch.oci.empty()) CheckReference(fetch.secret_ref, path + "secretRef", out);
   CheckVerify(fetch, path + "verify", out);
   CheckUnsupported(fetch, path, out);

@@ -41,13 +41,29 @@ std::vector<std::string> Texts(const std::vector<FieldError>& errors) {
 
 // T2
 constexpr std::string_view kNoCredentials =
-    "spec.fetchConfig.secretRef: Forbidden: is for oci alone yet; put a token for GitHub (key github-token) or GitLab "
-    "(key gitlab-access-token) into the Secret of spec.configSecret";
+    "spec.fetchConfig.secretRef: Forbidden: is for oci alone; put a token for GitHub (key github-token) or GitLab "
+    "(key gitlab-access-token) into the Secret of spec.configSecret, and name that of a git repository with "
+    "git.secretRef";
 
-// I2
-constexpr std::string_view kNoGit =
-    "spec.fetchConfig.git: Forbidden: isn't supported yet; releases are read from ConfigMaps (selector), GitHub and "
-    "GitLab (url), registries (oci), and the folder that the operator was given";
+// T15
+TEST(Validate, GitSources) {
+  const std::pair<std::string_view, std::string_view> cases[] = {
+      {"{fetchConfig: {git: {url: 'https://a/r', path: b/c, secretRef: {name: s}}}}", ""},
+      {"{fetchConfig: {git: {url: 'https://me:pw@a/r'}}}",
+       "spec.fetchConfig.git.url: Invalid value: a user or a password doesn't belong into it, but into the Secret "
+       "of secretRef: write https://git.example.com/org/repository.git, "
+       "ssh://git@git.example.com/org/repository.git, or git@git.example.com:org/repository.git"},
+      {"{fetchConfig: {git: {url: 'https://a/r', path: ../b}}}",
+       "spec.fetchConfig.git.path: Invalid value: \"../b\" is no folder of a repository: write one like "
+       "releases/v1, without a slash before it and without \"..\""},
+      {"{fetchConfig: {git: {url: 'ssh://git@a/r'}}}",
+       "spec.fetchConfig.git.url: Forbidden: repositories over ssh aren't supported: name it by https://"},
+  };
+  for (const auto& [spec, text] : cases) {
+    auto errors = Validate(Make("InfrastructureProvider", "aws", spec), true);
+    EXPECT_EQ(errors.empty() ? "" : errors[0].ToString(), text);
+  }
+}
 
 // Each thing that is wrong, with its path, text and reason.
 TEST(Validate, Table) {
@@ -64,7 +80,6 @@ TEST(Validate, Table) {
       {"{fetchConfig: {oci: a, git: {url: b}}}",
        "spec.fetchConfig: Invalid value: Must specify one and only one of {oci, url, selector, git}",
        "FetchConfigValidationError"},
-      {"{fetchConfig: {git: {url: 'https://a', secretRef: {name: s}}}}", kNoGit, "InvalidSpec"},
       {"{fetchConfig: {url: 'https://github.com/o/r/releases/latest/a.yaml', digest: 'sha256:AB'}}",
        "spec.fetchConfig.digest: Invalid value: \"sha256:AB\": must be sha256: and 64 lower-case hexadecimal digits",
        "InvalidSpec"},

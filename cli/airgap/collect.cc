@@ -81,6 +81,7 @@ Result<api::Release> FromOwnSource(const Context& ctx, const Config& config, con
   if (cluster != nullptr) {
     SourceSecret secret = TRY(ForItsSource(ctx, cluster->client(), provider));
     sources.credentials = std::move(secret.credentials);
+    sources.git = std::move(secret.git);
     unread = std::move(secret.unread);
   }
   if (named) {
@@ -111,6 +112,9 @@ Result<bool> HasOwnSource(const api::Provider& provider, const std::string& arti
   if (auto refused = RefusedSource(provider)) return Invalid(refused->ToString());
   if (artifact_url.empty()) return true;
   const auto& fetch = provider.spec.fetch_config;
+  if (fetch && fetch->git) {
+    return Invalid("spec.fetchConfig.git: the operator takes a release from there alone: leave out --artifact-url");
+  }
   if (!fetch || fetch->oci.empty()) return false;
   const auto own = TRY_WITH(api::ParseOciReference(fetch->oci), "spec.fetchConfig.oci");
   auto named = api::ParseOciReference(artifact_url);

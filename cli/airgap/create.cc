@@ -90,11 +90,12 @@ void WarnOfSources(const std::vector<CollectedRelease>& collected, const Bundle&
       const bool it = bundled.label() == one.candidate.label() &&
                       api::SameVersion(bundled.release.version.ToString(), release.version.ToString());
       const auto& fetch = one.provider.spec.fetch_config;
-      if (!it || !fetch || fetch->oci.empty() || bundled.release.source == release.source) continue;
+      const bool named = fetch && (fetch->git || !fetch->oci.empty());
+      if (!it || !named || bundled.release.source == release.source) continue;
       notes.Warn(
           fmt::format("{}: the bundle has the same release from {}, which this object doesn't take "
-                      "(spec.fetchConfig.oci); make a bundle of this object alone, or use preload -f FILE",
-                      one.Name(), bundled.release.source));
+                      "(spec.fetchConfig.{}); make a bundle of this object alone, or use preload -f FILE",
+                      one.Name(), bundled.release.source, fetch->git ? "git" : "oci"));
     }
   }
 }

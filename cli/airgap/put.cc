@@ -131,7 +131,7 @@ Result<std::string> WordFor(const Context& ctx, kube::Client& client, const Coll
 Status NameSource(const Context& ctx, kube::Client& client, const CollectedRelease& one,
                   const std::vector<kube::Object>& maps, const kube::WriteOptions& write) {
   const auto& fetch = one.provider.spec.fetch_config;
-  if (!fetch || fetch->oci.empty()) return Ok();
+  if (!fetch || (fetch->oci.empty() && !fetch->git)) return Ok();
   const kube::Object& first = maps.back();
   auto seen = TRY(client.Get(ctx, kube::Builtin("ConfigMap"), first.ns(), first.name(), {.metadata_only = true}));
   if (!LacksSource(seen, one.provider)) return Ok();

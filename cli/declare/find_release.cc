@@ -5,6 +5,7 @@
 #include "api/release_choice.h"
 #include "cli/frame/overrides.h"
 #include "cli/frame/provider_release.h"
+#include "fetch/git/git.h"
 #include "fetch/url.h"
 #include "kube/meta/label_selector.h"
 #include "releases/release_store.h"
@@ -94,14 +95,24 @@ Result<api::Release> Fetched(const Context& ctx, const ReleaseSources& sources, 
   return release;
 }
 
-Result<api::Release> FromRegistry(const Context& ctx, const ReleaseSources& sources, const api::Provider& provider) {
-  const std::string& reference = provider.spec.fetch_config->oci;
-  if (sources.offline)
-    return Error{Code::kFailedPrecondition, fmt::format("{} isn't on this machine (--offline)", reference), {}};
+Result<std::unique_ptr<fetch::Repository>> OpenNamed(const ReleaseSources& sources, const api::Provider& provider) {
+  const api::FetchConfig& fetch = *provider.spec.fetch_config;
+  const api::ProviderId& id = provider.id;
   fetch::OciOptions options = OciOptionsOf(sources.config);
+  if (fetch.git) {
+    return TRY_WITH(fetch::OpenGit(*fetch.git, sources.git, id.type, id.name, options), "spec.fetchConfig.git");
+  }
   options.credentials = sources.credentials.oci;
-  auto repository =
-      TRY_WITH(fetch::OpenOci(reference, provider.id.type, provider.id.name, options), "spec.fetchConfig.oci");
+  return TRY_WITH(fetch::OpenOci(fetch.oci, id.type, id.name, options), "spec.fetchConfig.oci");
+}
+
+// From a registry or a git repository.
+Result<api::Release> FromNamed(const Context& ctx, const ReleaseSources& sources, const api::Provider& provider) {
+  auto repository = TRY(OpenNamed(sources, provider));
+  if (sources.offline) {
+    return Error{
+        Code::kFailedPrecondition, fmt::format("{} isn't on this machine (--offline)", repository->Describe()), {}};
+  }
   const api::Version version = TRY(VersionOf(ctx, sources, provider, *repository));
   auto release = fetch::GetRelease(ctx, *repository, version, sources.signatures);
   if (!release.ok()) return WithVersions(ctx, *repository, release.error());
@@ -124,7 +135,7 @@ Result<std::optional<api::Release>> Kept(const Context& ctx, kube::Client& clien
 Result<api::Release> FromSource(const Context& ctx, const ReleaseSources& sources, const api::Provider& provider,
                                 Notes& notes) {
   const auto& fetch = provider.spec.fetch_config;
-  if (fetch && !fetch->oci.empty()) return FromRegistry(ctx, sources, provider);
+  if (fetch && (fetch->git || !fetch->oci.empty())) return FromNamed(ctx, sources, provider);
   return Fetched(ctx, sources, provider, notes);
 }
 

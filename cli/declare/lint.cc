@@ -112,7 +112,8 @@ class Linting {
   // A version that isn't there is the files' mistake; a source that can't be asked isn't.
   void NotFetched(const DeclaredProvider& declared, const Error& error) {
     const auto& fetch = declared.provider.spec.fetch_config;
-    const bool selected = fetch && fetch->selector, by_itself = fetch && (!fetch->url.empty() || !fetch->oci.empty());
+    const bool selected = fetch && fetch->selector,
+               by_itself = fetch && (!fetch->url.empty() || !fetch->oci.empty() || fetch->git);
     const bool known = selected || by_itself || IsKnownTo(config_)(declared.provider.id);
     if (!known) return;  // that nobody knows its source is told already
     if (error.code == Code::kNotFound && !selected) {

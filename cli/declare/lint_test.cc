@@ -153,8 +153,8 @@ TEST_F(LintTest, EachMistakeHasItsPlaceAndItsRule) {
        "-:4:39: error: CoreProvider capi-system/cluster-api: spec.fetchConfig.oci: Invalid value: \"example.com\": it "
        "names "
        "no repository"},
-      {Core("{version: v1.0.0, fetchConfig: {git: {url: 'https://example.com/x'}}}"),
-       "spec.fetchConfig.git: Forbidden"},
+      {Core("{version: v1.0.0, fetchConfig: {git: {url: 'git://example.com/x'}}}"),
+       "spec.fetchConfig.git.url: Invalid value"},
       {Core("{version: v1.0.0, fetchConfig: {url: '" + (folder_ / "releases/cluster-api/latest/core-components.yaml") +
             "'}}"),
        "only releases on GitHub and GitLab, and in folders on servers, are supported"},

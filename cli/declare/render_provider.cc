@@ -74,9 +74,10 @@ Result<api::Release> ReadReleaseOf(const Context& ctx, kube::Client& client, con
     sources.contracts = api::ContractsFor(provider.id.type, core);
   }
   SourceSecret read{fetch::CredentialsIn(secret), ""};
-  if (provider.spec.fetch_config && !provider.spec.fetch_config->oci.empty())
+  if (const auto& fetch = provider.spec.fetch_config; fetch && (fetch->git || !fetch->oci.empty()))
     read = TRY(ForItsSource(ctx, client, provider));
   sources.credentials = read.credentials;
+  sources.git = read.git;
   auto release = FindRelease(ctx, sources, provider, notes);
   if (!release.ok()) return WithUnread(release.error(), read.unread);
   return release;
@@ -94,7 +95,11 @@ Error RenderFailed(const api::Provider& provider, const api::Release& release, c
 }
 
 bool SameSource(const std::optional<api::FetchConfig>& a, const std::optional<api::FetchConfig>& b) {
-  return a.has_value() == b.has_value() && (!a || (a->url == b->url && a->oci == b->oci && a->selector == b->selector));
+  auto git = [](const api::FetchConfig& fetch) {
+    return fetch.git ? fetch.git->url + "\n" + fetch.git->path : std::string();
+  };
+  return a.has_value() == b.has_value() &&
+         (!a || (a->url == b->url && a->oci == b->oci && a->selector == b->selector && git(*a) == git(*b)));
 }
 
 // Whatever the Secret has by now: what is live, or pruned, was made of what it had.

@@ -57,14 +57,19 @@ Result<std::map<std::string, std::string>> SecretValues(const kube::Object& secr
 
 Result<SourceSecret> ForItsSource(const Context& ctx, kube::Client& client, const api::Provider& provider) {
   const auto& source = provider.spec.fetch_config;
-  const auto& secret = source && source->secret_ref ? source->secret_ref : provider.spec.config_secret;
+  const bool git = source && source->git;
+  const auto& secret = git                            ? source->git->secret_ref
+                       : source && source->secret_ref ? source->secret_ref
+                                                      : provider.spec.config_secret;
   if (!secret || secret->ns != provider.id.ns) return SourceSecret();
   const std::string where = fmt::format("Secret {}/{}", secret->ns, secret->name);
   auto found = client.Get(ctx, kube::Builtin("Secret"), secret->ns, secret->name);
   if (!found.ok() && found.code() == Code::kNotFound) return SourceSecret();
   if (!found.ok() && found.code() == Code::kPermissionDenied) return SourceSecret{{}, where};
   if (!found.ok()) return found.error().With(where);
-  return SourceSecret{fetch::CredentialsIn(TRY(SecretValues(*found))), ""};
+  auto values = TRY(SecretValues(*found));
+  if (git) return SourceSecret{{}, "", std::move(values)};
+  return SourceSecret{fetch::CredentialsIn(values), ""};
 }
 
 Error WithUnread(Error error, const std::string& unread) {

@@ -19,11 +19,13 @@ Result<std::map<std::string, std::string>> SecretValues(const kube::Object& secr
 // A value.
 struct SourceSecret {
   fetch::SourceCredentials credentials;
-  std::string unread;  // "Secret a/b", where it mustn't be read
+  std::string unread;                           // "Secret a/b", where it mustn't be read
+  std::map<std::string, std::string> git = {};  // all of it, for a git repository (T15)
 };
 // What a provider's Secret has for its source, as the operator takes it: that of spec.fetchConfig.secretRef, else that
-// of spec.configSecret. Nothing of another namespace's (T1): it goes to a host that whoever wrote the object names. Nor
-// where there is none, or it mustn't be read: the source may be public.
+// of spec.configSecret; for a git repository that of spec.fetchConfig.git.secretRef alone. Nothing of another
+// namespace's (T1): it goes to a host that whoever wrote the object names. Nor where there is none, or it mustn't be
+// read: the source may be public.
 Result<SourceSecret> ForItsSource(const Context& ctx, kube::Client& client, const api::Provider& provider);
 
 // The error of a source that was asked without what `unread` may have for it: that may be why. "" for no such Secret.

@@ -16,6 +16,7 @@
 #include "cli/frame/provider_release.h"
 #include "cli/frame/source_secret.h"
 #include "fetch/forwarding.h"
+#include "fetch/git/git.h"
 #include "fetch/newest.h"
 #include "fetch/url.h"
 #include "kube/meta/label_selector.h"
@@ -82,11 +83,6 @@ class Both : public fetch::ForwardingRepository {
   Notes& notes_;
   std::optional<Error> unreached_;
 };
-
-Error Unsupported(std::string_view field) {
-  return {
-      Code::kUnsupported, fmt::format("its releases come from spec.fetchConfig.{}, which isn't supported", field), {}};
-}
 
 bool IsBuiltIn(const ProviderSource& source) {
   const api::KnownProvider* known = api::FindKnownProvider(source.type, source.name);
@@ -188,7 +184,12 @@ Result<std::optional<ProviderRepository>> OpenNamed(const Context& ctx, const Co
     auto registry = TRY_WITH(fetch::OpenOci(fetch->oci, provider.type, provider.name, options), "spec.fetchConfig.oci");
     return std::optional(ProviderRepository{WithUnread(std::move(registry), secret.unread), true});
   }
-  if (fetch != nullptr && fetch->git) return Unsupported("git");
+  if (fetch != nullptr && fetch->git) {
+    SourceSecret secret = TRY(ForItsSource(ctx, cluster.client(), object->provider));
+    auto git = TRY_WITH(fetch::OpenGit(*fetch->git, secret.git, provider.type, provider.name, OciOptionsOf(config)),
+                        "spec.fetchConfig.git");
+    return std::optional(ProviderRepository{WithUnread(std::move(git), secret.unread), true});
+  }
   const Asker asker{ctx, cluster.client(), object != nullptr ? &object->provider : nullptr};
   if (fetch != nullptr && !fetch->url.empty()) {
     const ProviderSource source{provider.type, provider.name,

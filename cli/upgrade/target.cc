@@ -81,8 +81,10 @@ std::string ComponentsFileOf(const Config& config, const api::Provider& provider
   return fetch::FileOf(url, id.type, id.name);
 }
 
-bool IsOfRegistry(const api::Provider& provider) {
-  return provider.spec.fetch_config && !provider.spec.fetch_config->oci.empty();
+// A registry or a git repository, beside which nothing that this machine has counts (T12): the field that names it.
+std::string_view FieldOfNamed(const api::Provider& provider) {
+  const auto& fetch = provider.spec.fetch_config;
+  return !fetch ? "" : fetch->git ? "git" : !fetch->oci.empty() ? "oci" : "";
 }
 
 // Whether this machine has files of its own for that version.
@@ -110,11 +112,12 @@ Result<bool> AreOwnFilesOf(const Config& config, const api::Provider& provider, 
 
 // What its registry has would be installed, and not what this machine has put in its place.
 Status CheckOverrides(const Config& config, const api::Provider& provider, const api::Version& to) {
-  if (!IsOfRegistry(provider) || !TRY(HasOwnFiles(config, provider, to))) return Ok();
+  const std::string_view field = FieldOfNamed(provider);
+  if (field.empty() || !TRY(HasOwnFiles(config, provider, to))) return Ok();
   return Refused(
-      fmt::format("{}: files in the folder of overrides don't count with spec.fetchConfig.oci: move those of {} away; "
+      fmt::format("{}: files in the folder of overrides don't count with spec.fetchConfig.{}: move those of {} away; "
                   "a release of your own goes into a ConfigMap",
-                  Describe(provider.id), to.ToString()));
+                  Describe(provider.id), field, to.ToString()));
 }
 
 struct Fetched {
@@ -150,7 +153,7 @@ Error HoldsAnother(const api::ProviderId& id, const std::string& name, const api
 Result<Fetched> Fetch(const Context& ctx, const Config& config, ManagementCluster& cluster,
                       const ProviderObject& object, const api::Version& version, bool verified, Notes& notes) {
   const api::ProviderId& id = object.provider.id;
-  const bool overridden = !IsOfRegistry(object.provider) && TRY(HasOwnFiles(config, object.provider, version));
+  const bool overridden = FieldOfNamed(object.provider).empty() && TRY(HasOwnFiles(config, object.provider, version));
   auto stored = TRY(releases::FindStored(ctx, cluster.client(), object.provider, version));
   // T14: what is put there has its signatures with it, and what was there before may lack them; the operator verifies.
   const bool lacks = verified && stored && !releases::IsSigned(stored->release);

@@ -2,15 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <optional>
 
 #include "base/strings.h"
+#include "fetch/pkt_line.h"
 
 namespace capi::fetch {
 namespace {
 
-constexpr size_t kLengthDigits = 4;  // with which each line begins; they count themselves
 constexpr std::string_view kTags = "refs/tags/";
 constexpr std::string_view kPeeled = "^{}";  // behind the name: what an annotated tag points to
 
@@ -20,22 +19,11 @@ Error NoRefs(std::string_view why) {
 
 // Takes the next line off `text`; nullopt for the end of a section.
 Result<std::optional<std::string_view>> TakeLine(std::string_view& text) {
-  size_t length = 0;
-  const char* digits = text.data();
-  if (text.size() < kLengthDigits) return NoRefs("it is cut off");
-  if (auto [end, failure] = std::from_chars(digits, digits + kLengthDigits, length, 16);
-      failure != std::errc() || end != digits + kLengthDigits) {
-    return NoRefs("a line has no length");
-  }
-  if (length == 0) {
-    text.remove_prefix(kLengthDigits);
-    return std::optional<std::string_view>();
-  }
-  if (length < kLengthDigits || length > text.size()) return NoRefs("it is cut off");
-  std::string_view line = text.substr(kLengthDigits, length - kLengthDigits);
-  text.remove_prefix(length);
-  if (line.ends_with('\n')) line.remove_suffix(1);
-  return std::optional(line);
+  auto line = TakePktLine(text);
+  if (!line.ok()) return NoRefs(line.error().message);
+  if (line->kind == PktLine::Kind::kFlush) return std::optional<std::string_view>();
+  if (line->kind != PktLine::Kind::kText) return NoRefs("it is cut off");
+  return std::optional(line->words());
 }
 
 // The name in "{digest} {name}", behind which the first line has what the server can do.

@@ -79,7 +79,8 @@ Status Observer::ObserveInputs(const Context& ctx, const std::string& key, Obser
   };
   o.config_secret = TRY(Find(ctx, key, "Secret", may_look(o.provider.spec.config_secret)));
   if (const auto& fetch = o.provider.spec.fetch_config) {
-    o.source_secret = TRY(Find(ctx, key, "Secret", may_look(fetch->secret_ref)));
+    const auto& secret = fetch->git ? fetch->git->secret_ref : fetch->secret_ref;
+    o.source_secret = TRY(Find(ctx, key, "Secret", may_look(secret)));
     if (fetch->verify) o.keys_secret = TRY(Find(ctx, key, "Secret", may_look(fetch->verify->secret_ref)));
   }
   if (const std::string& name = o.provider.spec.service_account; !name.empty()) {

@@ -85,6 +85,14 @@ std::string_view WhatIsRight(bool signed_right, bool rollback) {
   return rollback ? "those of then" : "those that are asked for";
 }
 
+bool IsFromGit(const Observation& o) { return o.provider.spec.fetch_config && o.provider.spec.fetch_config->git; }
+
+// T15: all of it, since a key that isn't known is an error.
+Result<std::map<std::string, std::string>> GitSecretOf(const Context& ctx, kube::Client& client, const Observation& o) {
+  if (!IsFromGit(o) || !o.source_secret) return std::map<std::string, std::string>();
+  return ReadSecret(ctx.InOwnName(), client, o.source_secret->ref);
+}
+
 Context UntilEndOfFetch(const Context& ctx, const std::optional<MonoTime>& end) {
   Context out = ctx;
   if (end && (!out.deadline || *end < *out.deadline)) out.deadline = end;
@@ -162,10 +170,14 @@ std::optional<Hold> Installer::Resolve(const Context& ctx, Observation& o, Insta
 }
 
 std::optional<Hold> Installer::OpenSource(const Context& ctx, const Observation& o, Installation& m) {
-  if (o.source_secret && !o.source_secret->exists) return NoSecret(o.source_secret->ref, "spec.fetchConfig.secretRef");
+  if (o.source_secret && !o.source_secret->exists)
+    return NoSecret(o.source_secret->ref,
+                    IsFromGit(o) ? "spec.fetchConfig.git.secretRef" : "spec.fetchConfig.secretRef");
   auto credentials = CredentialsOf(ctx, o);
   if (!credentials.ok()) return NotAccepted(reason::kAPIServerUnavailable, credentials.error());
-  auto repository = needs_.sources.Open(o.provider, *credentials);
+  auto git = GitSecretOf(ctx, needs_.client, o);
+  if (!git.ok()) return NotAccepted(reason::kAPIServerUnavailable, git.error());
+  auto repository = needs_.sources.Open(o.provider, *credentials, *git);
   if (!repository.ok()) return NotInstalled(reason::kFetchConfigValidationError, repository.error());
   m.repository = Verified(o, m, std::move(repository).value());
   return std::nullopt;

@@ -15,6 +15,7 @@ std::string BasisOf(const Observation& o) {
   std::string basis;
   if (const auto& fetch = o.provider.spec.fetch_config) {
     basis = fetch->url + "\n" + fetch->oci + "\n" + (fetch->selector ? ToJsonText(*fetch->selector) : "");
+    if (fetch->git) basis += "\n" + fetch->git->url + "\n" + fetch->git->path;
   }
   for (const std::string& contract : WantedContracts(o)) basis += "\n" + contract;
   return basis;

@@ -5,10 +5,12 @@
 #include <algorithm>
 
 #include "api/text.h"
+#include "api/validate/git_reference.h"
 #include "api/validate/oci_reference.h"
 #include "base/http/url.h"
 #include "base/strings.h"
 #include "fetch/configuration_file.h"
+#include "fetch/git/git.h"
 #include "fetch/github/known_answers.h"
 #include "fetch/http_folder.h"
 #include "fetch/url.h"
@@ -18,19 +20,37 @@ namespace {
 
 constexpr std::string_view kBelow = "*.";
 
+// That it names, as Url has it; of one without a port, that of `scheme`.
+int PortOf(std::string_view pattern, const std::string& scheme) {
+  auto https = http::Url::Parse(fmt::format("https://{}", pattern));
+  auto http = http::Url::Parse(fmt::format("http://{}", pattern));
+  if (!https.ok() || !http.ok()) return 0;
+  if (https->port == http->port) return https->port;
+  return scheme == "https" ? 443 : scheme == "http" ? 80 : 22;
+}
+
 // Of a pattern without a port, the scheme's own is meant.
 bool IsListed(const std::vector<std::string>& patterns, const http::Url& url) {
   return std::any_of(patterns.begin(), patterns.end(), [&](std::string_view pattern) {
     const bool below = pattern.starts_with(kBelow);
     if (below) pattern.remove_prefix(kBelow.size());
-    auto listed = http::Url::Parse(fmt::format("{}://{}", url.scheme, pattern));
-    if (!listed.ok() || listed->port != url.port) return false;
+    auto listed = http::Url::Parse(fmt::format("https://{}", pattern));
+    if (!listed.ok() || PortOf(pattern, url.scheme) != url.port) return false;
     return below ? url.host.ends_with("." + listed->host) : url.host == listed->host;
   });
 }
 
 std::string UrlOfRegistry(const api::OciReference& reference) {
   return fmt::format("{}://{}", reference.plain_http ? "http" : "https", reference.host);
+}
+
+http::Url UrlOfServer(const api::GitReference& reference) {
+  using Scheme = api::GitReference::Scheme;
+  http::Url url;
+  url.scheme = reference.scheme == Scheme::kSsh ? "ssh" : reference.scheme == Scheme::kHttp ? "http" : "https";
+  url.host = reference.host;
+  url.port = reference.port;
+  return url;
 }
 
 }  // namespace
@@ -59,17 +79,31 @@ Sources::Sources(const Settings& settings, SourceOptions options) : settings_(se
 }
 
 Status Sources::CheckAllowed(std::string_view url, const std::vector<std::string>& otherwise) const {
-  const http::Url named = TRY(http::Url::Parse(url));
+  return CheckAllowed(TRY(http::Url::Parse(url)), otherwise);
+}
+
+Status Sources::CheckAllowed(const http::Url& named, const std::vector<std::string>& otherwise) const {
   if (IsListed(options_.allowed.empty() ? otherwise : options_.allowed, named)) return Ok();
   return Error{Code::kInvalidArgument,
                fmt::format("{} isn't asked: the operator was started without --allowed-sources for that host, which "
                            "whoever runs it may name there",
-                           named.HostHeader()),
+                           named.scheme == "ssh" ? named.HostPort() : named.HostHeader()),
                {}};
 }
 
+Result<std::unique_ptr<fetch::Repository>> Sources::OpenGit(const api::ProviderId& id, const api::GitSource& git,
+                                                            const std::map<std::string, std::string>& secret) const {
+  const std::string where = "spec.fetchConfig.git.";
+  std::string field;
+  auto reference = api::ParseGitReference(git, &field);
+  if (!reference.ok()) return reference.error().With(where + field);
+  TRY_WITH(CheckAllowed(UrlOfServer(*reference), {"github.com", "gitlab.com"}), where + "url");
+  return TRY_WITH(fetch::OpenGit(git, secret, id.type, id.name, options_.oci), where + "url");
+}
+
 Result<std::unique_ptr<fetch::Repository>> Sources::Open(const api::Provider& provider,
-                                                         const fetch::SourceCredentials& credentials) const {
+                                                         const fetch::SourceCredentials& credentials,
+                                                         const std::map<std::string, std::string>& git) const {
   const api::ProviderId& id = provider.id;
   const auto& fetch = provider.spec.fetch_config;
   if (fetch && !fetch->oci.empty()) {
@@ -79,6 +113,7 @@ Result<std::unique_ptr<fetch::Repository>> Sources::Open(const api::Provider& pr
     oci.credentials = credentials.oci;
     return TRY_WITH(fetch::OpenOci(fetch->oci, id.type, id.name, oci), "spec.fetchConfig.oci");
   }
+  if (fetch && fetch->git) return OpenGit(id, *fetch->git, git);
   if (!options_.folder.empty() && !(fetch && !fetch->url.empty())) {
     return fetch::OpenFolder(options_.folder, api::ManifestLabel(id.type, id.name),
                              fetch::ComponentsFileOf(id.type, id.name));

@@ -1,11 +1,13 @@
 // The network sources of releases, by a provider's spec (behaviour.md I2).
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/http/url.h"
 #include "base/mutex.h"
 #include "fetch/credentials.h"
 #include "fetch/oci/oci.h"
@@ -32,15 +34,19 @@ class Sources {
  public:
   Sources(const Settings& settings, SourceOptions options);
 
-  // The repository of a provider without a selector.
+  // The repository of a provider without a selector. `git`: what fetchConfig.git.secretRef names (T15).
   Result<std::unique_ptr<fetch::Repository>> Open(const api::Provider& provider,
-                                                  const fetch::SourceCredentials& credentials) const;
+                                                  const fetch::SourceCredentials& credentials,
+                                                  const std::map<std::string, std::string>& git = {}) const;
 
   size_t at_once() const { return options_.at_once; }
 
  private:
   // T2: whether a spec may name this URL's host; without a list, one of `otherwise` alone.
   Status CheckAllowed(std::string_view url, const std::vector<std::string>& otherwise) const;
+  Status CheckAllowed(const http::Url& named, const std::vector<std::string>& otherwise) const;
+  Result<std::unique_ptr<fetch::Repository>> OpenGit(const api::ProviderId& id, const api::GitSource& git,
+                                                     const std::map<std::string, std::string>& secret) const;
 
   const Settings& settings_;
   SourceOptions options_;

@@ -1,0 +1,148 @@
+#include "fetch/git/git.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/files.h"
+#include "base/testing/cost.h"
+#include "fetch/git/git_testing.h"
+
+namespace capi::fetch {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+api::Version V(std::string_view text) { return *api::Version::Parse(text); }
+
+std::vector<std::string> Texts(const Result<std::vector<api::Version>>& versions) {
+  if (!versions.ok()) return {versions.error().message};
+  std::vector<std::string> out;
+  for (const api::Version& version : *versions) out.push_back(version.ToString());
+  return out;
+}
+
+// Each way in which a server may answer.
+class Git : public testing::TestWithParam<GitStandInOptions> {};
+INSTANTIATE_TEST_SUITE_P(Servers, Git,
+                         testing::Values(GitStandInOptions{}, GitStandInOptions{.filters = false},
+                                         GitStandInOptions{.speaks_v2 = false}),
+                         [](const auto& one) {
+                           return !one.param.speaks_v2 ? "Version0" : one.param.filters ? "Filters" : "SendsAll";
+                         });
+
+TEST_P(Git, TagsAreReleases_T15_I12) {
+  GitStandIn server(GetParam());
+  server.Release("v1.0.0", AwsRelease());
+  server.Release("v1.1.0", AwsRelease("", "two"), true);
+  server.Release("1.2.0", AwsRelease("", "three"));
+  server.Release("v1.3.0-rc.1+build.5", AwsRelease("", "four"));
+  for (const char* other : {"latest", "test/v1.0.0", "v1", "v1.0"}) server.Release(other, {{"x", other}});
+  auto repository = server.Open();
+  EXPECT_FALSE(repository->IsLocal());
+  EXPECT_EQ(repository->Describe(), server.url());
+  EXPECT_THAT(Texts(repository->Versions({})), ElementsAre("v1.0.0", "v1.1.0", "v1.2.0", "v1.3.0-rc.1+build.5"));
+  const std::pair<const char*, const char*> marks[] = {
+      {"v1.0.0", "one"}, {"v1.1.0", "two"}, {"v1.2.0", "three"}, {"v1.3.0-rc.1+build.5", "four"}};
+  for (const auto& [version, mark] : marks) {
+    auto release = GetRelease({}, *repository, V(version));
+    ASSERT_TRUE(release.ok()) << release.error().message;
+    EXPECT_EQ(release->components, AwsRelease("", mark)["infrastructure-components.yaml"]);
+    EXPECT_EQ(release->source, server.url() + " " + version);
+  }
+}
+
+TEST_P(Git, FilesAreOfTheFolder_T15) {
+  GitStandIn server(GetParam());
+  auto files = AwsRelease("releases/aws");
+  files["metadata.yaml"] = "of something else";
+  files["releases/aws/metadata.yaml.sig"] = "c2ln\n";
+  files["releases/aws/README.md"] = std::string(100'000, 'x');
+  files["releases/plain/metadata.yaml"] = "plain";
+  files["releases/plain/components.yaml"] = "kind: Plain\n";
+  files["releases/plain/components.yaml.sig"] = "cGxhaW4=\n";
+  server.Release("v1.0.0", files);
+  auto repository = server.Open("releases/aws");
+  auto release = GetRelease({}, *repository, V("v1.0.0"));
+  ASSERT_TRUE(release.ok()) << release.error().message;
+  EXPECT_EQ(release->metadata, files["releases/aws/metadata.yaml"]);
+  EXPECT_EQ(release->source, server.url() + "//releases/aws v1.0.0");
+  EXPECT_EQ(*repository->File({}, V("v1.0.0"), "metadata.yaml.sig"), "c2ln\n");
+  auto none = repository->File({}, V("v1.0.0"), "cluster-template.yaml");
+  EXPECT_EQ(none.code(), Code::kNotFound);
+  EXPECT_THAT(none.error().message, HasSubstr("folder releases/aws has no file of that name; it has README.md"));
+
+  auto plain = server.Open("releases/plain");
+  EXPECT_EQ(*plain->File({}, V("v1.0.0"), plain->ComponentsFile()), "kind: Plain\n");
+  EXPECT_EQ(*plain->File({}, V("v1.0.0"), plain->ComponentsFile() + ".sig"), "cGxhaW4=\n");
+
+  for (const auto& [path, why] : {std::pair{"releases/gcp", "has no folder releases/gcp"},
+                                  std::pair{"metadata.yaml", "has no folder metadata.yaml"}}) {
+    auto other = server.Open(path)->File({}, V("v1.0.0"), "metadata.yaml");
+    EXPECT_EQ(other.code(), Code::kNotFound);
+    EXPECT_THAT(other.error().message, HasSubstr(why));
+  }
+  auto version = repository->File({}, V("v9.9.9"), "metadata.yaml");
+  EXPECT_EQ(version.code(), Code::kNotFound);
+  EXPECT_THAT(version.error().message, HasSubstr("there is no tag v9.9.9"));
+}
+
+// Of a version the server is asked once, and of its files alone where it can leave out others.
+TEST(GitRequests, AreFew_T15) {
+  GitStandIn server;
+  auto files = AwsRelease();
+  files["large"] = std::string();
+  for (int i = 0; i < 1'000'000; ++i) files["large"] += static_cast<char>(i * 2654435761U >> 13);
+  for (int i = 0; i < 9; ++i) files["large" + std::to_string(i)] = files["large"] + std::to_string(i);
+  server.Release("v1.0.0", files);
+  auto repository = server.Open();
+  auto release = GetRelease({}, *repository, V("v1.0.0"), false);
+  ASSERT_TRUE(release.ok()) << release.error().message;
+  const std::string path = "/org/repository.git";
+  EXPECT_THAT(server.seen(), ElementsAre("GET " + path + "/info/refs", "POST " + path + "/git-upload-pack",
+                                         "GET " + path + "/info/refs", "POST " + path + "/git-upload-pack",
+                                         "POST " + path + "/git-upload-pack"));
+}
+
+TEST(GitRequests, HaveTheSecretsCredentials_T15) {
+  GitStandIn server({.authorization = "Basic bWU6czNjcmV0"});
+  server.Release("v1.0.0", AwsRelease());
+  auto repository = server.Open("", {{"username", "me"}, {"password", "s3cret"}});
+  EXPECT_TRUE(GetRelease({}, *repository, V("v1.0.0")).ok());
+  const std::map<std::string, std::string> secrets[] = {{}, {{"bearerToken", "s3cret"}}};
+  for (const auto& secret : secrets) {
+    auto versions = server.Open("", secret)->Versions({});
+    ASSERT_FALSE(versions.ok());
+    EXPECT_EQ(versions.code(), Code::kUnauthenticated);
+    EXPECT_THAT(versions.error().message, HasSubstr("spec.fetchConfig.git.secretRef"));
+    EXPECT_THAT(versions.error().message, Not(HasSubstr("s3cret")));
+  }
+  const size_t before = server.seen().size();
+  auto wrong = server.Open("", {{"token", "s3cret"}})->Versions({});
+  EXPECT_EQ(wrong.code(), Code::kUnauthenticated);
+  EXPECT_EQ(server.seen().size(), before);
+}
+
+// Ten thousand tags: under 200 ms and 20 MB.
+TEST(GitRequests, TenThousandTagsAreReadQuickly_T15) {
+  GitStandIn server;
+  server.Release("v0.0.1", AwsRelease());
+  const std::string id = server.Git("rev-parse v0.0.1");
+  std::string packed = "# pack-refs with: peeled fully-peeled sorted \n";
+  std::vector<std::string> names;
+  for (int i = 0; i < 10'000; ++i) names.push_back(fmt::format("refs/tags/v1.{}.{}", i / 100, i % 100));
+  std::sort(names.begin(), names.end());
+  for (const std::string& name : names) packed += id + " " + name + "\n";
+  ASSERT_TRUE(WriteFile(server.folder() + "/packed-refs", packed).ok());
+  auto repository = server.Open();
+  auto versions = repository->Versions({});
+  ASSERT_TRUE(versions.ok()) << versions.error().message;
+  EXPECT_EQ(versions->size(), 10'001U);
+  EXPECT_EQ(versions->back().ToString(), "v1.99.99");
+  EXPECT_TRUE(repository->File({}, V("v1.99.99"), "metadata.yaml").ok());
+}
+
+}  // namespace
+}  // namespace capi::fetch

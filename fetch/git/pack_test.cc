@@ -1,0 +1,215 @@
+#include "fetch/git/pack.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "base/files.h"
+#include "base/strings.h"
+#include "fetch/git/delta.h"
+#include "fetch/git/git_testing.h"
+
+namespace capi::fetch {
+namespace {
+
+using testing::HasSubstr;
+
+using std::string_literals::operator""s;  // NOLINT(misc-unused-using-decls): clang-tidy 14 overlooks its uses
+
+// A pack as git makes it: of many versions of one file, as differences to each other.
+class Packed {
+ public:
+  explicit Packed(const std::string& flags) {
+    std::string text;
+    for (int i = 0; i < 300; ++i) text += fmt::format("line {} of a file\n", i * 7919 % 1000);
+    for (int i = 0; i < 40; ++i) {
+      text.replace(static_cast<size_t>(i) * 100, 10, fmt::format("changed {:2}", i));
+      git_.Release(fmt::format("v1.0.{}", i), {{"a/b/file", text}, {"other", std::to_string(i)}}, i % 2 == 0);
+      texts_.push_back(text);
+    }
+    git_.Git("repack -q -adf --depth=50 " + flags);
+    Read();
+  }
+  const std::string& bytes() const { return bytes_; }
+  const std::vector<std::string>& texts() const { return texts_; }
+  std::string Git(const std::string& arguments) { return git_.Git(arguments); }
+  ObjectId Id(const std::string& what) { return *IdFromHex(git_.Git("rev-parse " + what)); }
+
+  // The pack that is there now.
+  void Read() {
+    for (const auto& file : std::filesystem::directory_iterator(git_.folder() + "/objects/pack")) {
+      if (file.path().extension() == ".pack") bytes_ = *ReadFile(file.path());
+    }
+  }
+
+ private:
+  GitStandIn git_;
+  std::string bytes_;
+  std::vector<std::string> texts_;
+};
+
+void ExpectAllThere(Packed& packed) {
+  auto pack = Pack::Read(packed.bytes());
+  ASSERT_TRUE(pack.ok()) << pack.error().message;
+  for (const std::string& line : Split(packed.Git("cat-file --batch-check --batch-all-objects"), '\n')) {
+    const auto words = Split(line, ' ');
+    const auto id = IdFromHex(words[0]);
+    ASSERT_TRUE(id) << line;
+    auto type = pack->TypeOf(*id);
+    ASSERT_TRUE(type.ok()) << line;
+    EXPECT_EQ(ToString(*type), words[1]);
+    auto text = pack->Get(*id, *type);
+    ASSERT_TRUE(text.ok()) << text.error().message;
+    EXPECT_EQ(std::to_string(text->size()), words[2]);
+    EXPECT_EQ(IdOf(*type, *text), *id);
+  }
+  for (size_t i = 0; i < packed.texts().size(); ++i) {
+    auto text = pack->Get(packed.Id(fmt::format("v1.0.{}:a/b/file", i)), ObjectType::kBlob);
+    ASSERT_TRUE(text.ok()) << text.error().message;
+    EXPECT_EQ(*text, packed.texts()[i]);
+  }
+}
+
+TEST(Pack, HasAllThatGitPutThere_T15) {
+  Packed packed("--window=50");
+  EXPECT_NE(packed.Git("verify-pack -v objects/pack/*.idx").find("chain length = 3"), std::string::npos);
+  ExpectAllThere(packed);
+}
+
+// As servers send it to who doesn't know the shorter way of naming a base.
+TEST(Pack, ReadsDifferencesToWhatIsNamedByItsId_T15) {
+  Packed packed("");
+  packed.Git("config repack.useDeltaBaseOffset false");
+  packed.Git("repack -q -adf --depth=50 --window=50");
+  const std::string by_offset = packed.bytes();
+  packed.Read();
+  EXPECT_GT(packed.bytes().size(), by_offset.size());
+  ExpectAllThere(packed);
+}
+
+TEST(Pack, RefusesWhatWasChangedAnywhere_T15) {
+  Packed packed("");
+  std::string bytes = packed.bytes();
+  ASSERT_TRUE(Pack::Read(bytes).ok());
+  for (size_t at = 0; at < bytes.size(); at += 1 + bytes.size() / 400) {
+    bytes[at] = static_cast<char>(bytes[at] ^ 1);
+    EXPECT_FALSE(Pack::Read(bytes).ok()) << at;
+    bytes[at] = static_cast<char>(bytes[at] ^ 1);
+  }
+}
+
+// Whoever changes it can write another sum behind it.
+std::string WithSum(std::string bytes) {
+  Sha1 sum;
+  sum.Add(bytes);
+  const ObjectId is = sum.Finish();
+  bytes.append(is.data(), is.size());
+  return bytes;
+}
+
+TEST(Pack, AnObjectThatWasChangedHasAnotherName_T15) {
+  Packed packed("");
+  const ObjectId id = packed.Id("v1.0.39:other");
+  const std::string whole = packed.bytes().substr(0, packed.bytes().size() - sizeof(ObjectId));
+  int lost = 0;
+  for (size_t at = 12; at < whole.size(); at += 1 + whole.size() / 1000) {
+    std::string bytes = whole;
+    bytes[at] = static_cast<char>(bytes[at] ^ 4);
+    auto pack = Pack::Read(WithSum(bytes));
+    if (!pack.ok() || !pack->Has(id)) {
+      ++lost;
+      continue;
+    }
+    auto text = pack->Get(id, ObjectType::kBlob);
+    EXPECT_EQ(text.ok() ? *text : "39", "39");
+  }
+  EXPECT_GT(lost, 0);
+}
+
+TEST(Pack, RefusesWhatIsNone_F2) {
+  const std::string head = "PACK\0\0\0\2\0\0\0\1"s;
+  const std::pair<std::string, const char*> cases[] = {
+      {"", "cut off"},
+      {"PACK", "cut off"},
+      {WithSum("JUNK\0\0\0\2\0\0\0\0"s), "it is none"},
+      {WithSum("PACK\0\0\0\4\0\0\0\0"s), "another version"},
+      {WithSum("PACK\0\0\0\2\0\0\0\0more"s), "behind its last object"},
+      {WithSum("PACK\0\0\0\2\xff\0\0\0"s), "objects, and"},
+      {WithSum(head), "no size"},
+      {WithSum(head + "\x80\x80\x80\x80\x80\x80\x80\x01"), "no size"},
+      {WithSum(head + "\xb5\xff\xff\xff\x7f"), "unpacks to more than"},
+      {WithSum(head + "\x50" + "x"), "a kind that isn't known"},
+      {WithSum(head + "\x31" + "junk"), "can't be unpacked"},
+      {WithSum(head + "\x61\x7f" + "junk"), "no base"},
+      {WithSum(head + "\x71" + "short"), "cut off"},
+  };
+  for (const auto& [bytes, why] : cases) {
+    auto pack = Pack::Read(bytes);
+    ASSERT_FALSE(pack.ok()) << why;
+    EXPECT_EQ(pack.code(), Code::kInvalidArgument);
+    EXPECT_THAT(pack.error().message, HasSubstr(why));
+  }
+}
+
+TEST(Pack, HasLimits_T15) {
+  Packed packed("--window=50");
+  const std::pair<PackLimits, const char*> cases[] = {
+      {{.objects = 100}, "objects, and 100 at most are read"},
+      {{.unpacked = 100'000}, "unpacks to more than 100000"},
+      {{.object = 3'000}, "too large"},
+      {{.kept = 8'000}, "too much memory"},
+      {{.depth = 1}, "too deep"},
+  };
+  for (const auto& [limits, why] : cases) {
+    auto pack = Pack::Read(packed.bytes(), limits);
+    ASSERT_FALSE(pack.ok()) << why;
+    if (limits.object == 3'000) continue;  // of a base or of a difference, in other words
+    EXPECT_THAT(pack.error().message, HasSubstr(why));
+  }
+}
+
+TEST(Delta, IsWorkedOut_T15) {
+  const std::string base = "0123456789";
+  const std::string delta =
+      "\x0a\x09\x91\x02\x04\x03"
+      "abc"
+      "\x90\x02"s;  // copy 4 from 2, "abc", copy 2 from 0
+  auto out = ApplyDelta(base, delta, 100);
+  ASSERT_TRUE(out.ok()) << out.error().message;
+  EXPECT_EQ(*out, "2345abc01");
+  EXPECT_EQ(*SizeOfDelta(10, delta), 9U);
+  EXPECT_FALSE(ApplyDelta(base, delta, 8).ok());
+  for (const std::string& bad :
+       {""s, "\x0a"s,
+        "\x0b\x01\x01"
+        "a"s,
+        "\x0a\x01\x00"s,
+        "\x0a\x01\x02"
+        "a"s,
+        "\x0a\x02\x01"
+        "a"s,
+        "\x0a\x01\x02"
+        "ab"s,
+        "\x0a\x05\x91\x08\x05"s, "\x0a\x05\x91\x08"s, "\x0a\xff\xff\xff\xff\xff\xff\xff\x01"s}) {
+    EXPECT_FALSE(ApplyDelta(base, bad, 100).ok()) << bad.size();
+  }
+}
+
+TEST(Objects, AreReadAsGitWritesThem) {
+  EXPECT_FALSE(TreeOfCommit("").ok());
+  EXPECT_FALSE(TreeOfCommit("tree 12\n").ok());
+  EXPECT_FALSE(TargetOfTag("object " + std::string(40, 'a') + "\n").ok());
+  const std::string id(20, '\1');
+  auto items = ItemsOfTree("100644 a\0"s + id + "40000 b\0"s + id + "120000 c\0"s + id + "160000 d\0"s + id);
+  ASSERT_TRUE(items.ok());
+  std::string kinds;
+  for (const TreeItem& item : *items) kinds += fmt::format("{}{} ", item.name, static_cast<int>(item.kind));
+  EXPECT_EQ(kinds, "a0 b1 c2 d3 ");
+  for (const std::string& bad : {"100644 a\0"s, "100644 a\0short"s, "100644a\0"s + id, "100644 \0"s + id, "junk"s})
+    EXPECT_FALSE(ItemsOfTree(bad).ok()) << bad.size();
+}
+
+}  // namespace
+}  // namespace capi::fetch
