@@ -7,6 +7,11 @@ find_package(nlohmann_json REQUIRED)
 find_package(OpenSSL REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(CLI11 REQUIRED)
+# Without Debian's shared one, which loads Kerberos at every start (fetch/git/over_ssh.cc).
+pkg_check_modules(libssh REQUIRED libssh)
+find_library(CAPI_LIBSSH libssh.a REQUIRED)
+add_library(libssh STATIC IMPORTED)
+set_target_properties(libssh PROPERTIES IMPORTED_LOCATION ${CAPI_LIBSSH} INTERFACE_LINK_LIBRARIES "OpenSSL::Crypto;ZLIB::ZLIB;Threads::Threads")
 if(CMAKE_CROSSCOMPILING)
   # Debian's package with the configuration can't be there for two architectures; the library can, and the headers are the same.
   find_library(CAPI_PROMETHEUS NAMES libprometheus-cpp-core.so.1.0 REQUIRED)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Providers whose releases are tags of git repositories, which git itself serves (behaviour.md T15)."""
 
+import base64
 import json
 import os
 import shutil
@@ -18,7 +19,7 @@ import git_server  # noqa: E402
 import pages  # noqa: E402
 import provider_rights  # noqa: E402
 import rights  # noqa: E402
-from provider_rights import AWS, CORE  # noqa: E402
+from provider_rights import AWS, BOOTSTRAP, CORE  # noqa: E402
 
 PAGE, SECTION = "docs/sources.md", "A git repository"
 
@@ -85,6 +86,7 @@ class Git(unittest.TestCase):
         self.assertEqual(upgraded.returncode, 0, upgraded.stderr)
         world.await_ready(CORE, "v1.12.0")
         self.take_the_example(world)
+        self.come_over_ssh(world)
 
         # Without the server what is kept is enough; what isn't is told.
         world.git.stop()
@@ -97,8 +99,42 @@ class Git(unittest.TestCase):
         world.git.start()
         world.await_words(CORE, "VersionNotFound", "there is no tag v1.13.0")
         log = world.operator_log()
+        with open(os.path.join(world.state.path, "identity"), encoding="utf-8") as file:
+            self.assertNotIn(file.read().split("\n")[1], log)
         for secret in (git_server.PASSWORD, "wr0ng", "s3cret-of-the-test"):
             self.assertNotIn(secret, log)
+
+    def come_over_ssh(self, world):
+        """With the Secret that the page's commands make: from a wrong key of the server's to a release, and the next one."""
+        server = git_server.Ssh(world.state.path, world.processes)
+        server.create("providers.git")
+        for tag in ("v1.10.4", "v1.12.0"):
+            server.release("providers.git", tag, os.path.join(rights.RELEASES, "bootstrap-kubeadm", tag), "kubeadm")
+        world.kill_operator()
+        world.start_operator(f"--allowed-sources={world.git.address},{server.address}")
+        (block,) = [block for block in pages.blocks(SECTION, PAGE, "bash") if "ssh-keygen" in block]
+        block = block.replace("-p 2222 git.example.com", f"-p {server.port} {server.host}").replace(AWS["ns"], BOOTSTRAP["ns"])
+        world.prepare(BOOTSTRAP["ns"])
+        scans = lambda: subprocess.run(["ssh-keyscan", "-p", str(server.port), server.host], capture_output=True, check=False).stdout  # noqa: E731
+        world.until("sshd answers", scans)
+        done = pages.run(block, world.state.path, pages.environment(world.plane, world.state.path))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        shutil.copy(os.path.join(world.state.path, "identity.pub"), server.authorized)
+        right = world.get("secret", "providers-ssh", "-n", BOOTSTRAP["ns"])["data"]
+        right = {key: base64.b64decode(value).decode() for key, value in right.items()}
+        source = {"git": {"url": server.url("providers.git"), "path": "kubeadm", "secretRef": {"name": "providers-ssh"}}}
+        world.write_secret(BOOTSTRAP, "providers-ssh", **right | {"known_hosts": right["known_hosts"].replace(server.host, "192.0.2.1")})
+        world.declare(BOOTSTRAP, version="v1.10.4", fetchConfig=source)
+        world.await_words(BOOTSTRAP, "SourceCredentialsRejected", f"has no key of {server.address}")
+        other = os.path.join(world.state.path, "identity.pub")
+        with open(other, encoding="utf-8") as file:
+            wrong = f"[{server.host}]:{server.port} {file.read()}"
+        world.write_secret(BOOTSTRAP, "providers-ssh", **right | {"known_hosts": wrong})
+        world.await_words(BOOTSTRAP, "SourceCredentialsRejected", "somebody may have put another server in its place")
+        world.write_secret(BOOTSTRAP, "providers-ssh", **right)
+        world.await_ready(BOOTSTRAP, "v1.10.4")
+        world.declare(BOOTSTRAP, version="v1.12.0", fetchConfig=source)
+        world.await_ready(BOOTSTRAP, "v1.12.0")
 
     def take_the_example(self, world):
         """What the page says: how a release comes into a repository, and the objects that name it."""
@@ -106,7 +142,7 @@ class Git(unittest.TestCase):
         folder = world.git.clone("platform.git", os.path.join(world.state.path, "platform"))
         for name in ("metadata.yaml", "infrastructure-components.yaml"):
             shutil.copy(os.path.join(rights.RELEASES, "infrastructure-aws", "v2.11.1", name), folder)
-        (block,) = pages.blocks(SECTION, PAGE, "bash")
+        (block,) = [block for block in pages.blocks(SECTION, PAGE, "bash") if "git push" in block]
         git_server.git(folder, "config", "user.name", "a")
         git_server.git(folder, "config", "user.email", "a@b")
         done = pages.run(block, folder, dict(os.environ, HOME=world.state.path))

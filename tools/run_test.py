@@ -375,6 +375,7 @@ class ProgramUnderTest(WithFolder):
 
 
 COMPILERS = {"g++", "cmake", "ninja-build", "ccache", "git", "lld"}
+SSH = {"openssh-client", "openssh-server"}
 LINTERS = {"clang-14", "clang-tidy-14", "libclang-rt-14-dev"}
 
 
@@ -414,12 +415,12 @@ class Packages(WithFolder):
         self.assertEqual(run - build, {"python3", "openssl", "ca-certificates"})
         self.assertEqual(self.installed(["run"]) - run, {"golang-go"})
         self.assertEqual(self.installed(["run"], GOPROXY="https://modules.example.com"), run)
-        self.assertEqual(self.installed(["test"], go=True) - run, tests | {"clang-format-14", "groff-base", "iproute2", "pyflakes3", "skopeo"})
+        self.assertEqual(self.installed(["test"], go=True) - run, tests | {"clang-format-14", "groff-base", "iproute2", "pyflakes3", "skopeo"} | SSH)
         self.assertEqual(self.installed(["bench"], go=True) - run, tests | {"time"})
         self.assertEqual(self.installed(["lint"]) - build, tests | {"python3", "clang-14", "clang-tidy-14", "clang-format-14", "pyflakes3"})
         self.assertEqual(self.installed(["fuzz"]) - build, tests | {"python3", "clang-14", "libclang-rt-14-dev"})
         every = self.installed([], go=True)
-        self.assertEqual(every, run | tests | LINTERS | {"clang-format-14", "groff-base", "iproute2", "pyflakes3", "skopeo", "time"})
+        self.assertEqual(every, run | tests | LINTERS | {"clang-format-14", "groff-base", "iproute2", "pyflakes3", "skopeo", "time"} | SSH)
 
     def test_arm64_is_what_a_build_needs_of_another_architecture(self):
         """Libraries of that architecture, and the compiler, the emulator and headers of this one; not part of all."""

@@ -22,12 +22,15 @@ Json OwnSecretReference(std::string_view description) {
 Json Git() {
   return Object(
       "A git repository with releases; a tag is a version.",
-      {{"url", With(Text("Where the repository is, like https://example.com/org/repo.git."), {{"minLength", 1}})},
+      {{"url",
+        With(Text("Where the repository is, like https://example.com/org/repo.git or git@example.com:org/repo.git."),
+             {{"minLength", 1}})},
        {"path",
         Text("Folder in the repository that has metadata.yaml and the components file; without it the top one.")},
        {"secretRef",
         OwnSecretReference("Secret with credentials for this repository: username and password, or bearerToken; and "
-                           "ca.crt for a server with a certificate of a CA of its own.")}},
+                           "ca.crt for a server with a certificate of a CA of its own. Over ssh, which needs it: "
+                           "identity and known_hosts.")}},
       {"url"});
 }
 

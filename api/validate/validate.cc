@@ -140,9 +140,9 @@ void CheckGit(const FetchConfig& fetch, const std::string& path, Errors& out) {
   if (!reference.ok()) {
     // What isn't understood may have a password in it: it isn't shown.
     out.push_back({Kind::kInvalid, path + "." + field, "", reference.error().message, reason::kInvalidSpec});
-  } else if (reference->scheme == GitReference::Scheme::kSsh) {
-    out.push_back({Kind::kForbidden, path + ".url", "", "repositories over ssh aren't supported: name it by https://",
-                   reason::kInvalidSpec});
+  } else if (reference->scheme == GitReference::Scheme::kSsh && !fetch.git->secret_ref) {
+    out.push_back({Kind::kRequired, path + ".secretRef", "",
+                   "a Secret with the keys identity and known_hosts, for a repository over ssh", reason::kInvalidSpec});
   }
   CheckReference(fetch.git->secret_ref, path + ".secretRef", out);
 }

@@ -57,7 +57,9 @@ TEST(Validate, GitSources) {
        "spec.fetchConfig.git.path: Invalid value: \"../b\" is no folder of a repository: write one like "
        "releases/v1, without a slash before it and without \"..\""},
       {"{fetchConfig: {git: {url: 'ssh://git@a/r'}}}",
-       "spec.fetchConfig.git.url: Forbidden: repositories over ssh aren't supported: name it by https://"},
+       "spec.fetchConfig.git.secretRef: Required value: a Secret with the keys identity and known_hosts, for a "
+       "repository over ssh"},
+      {"{fetchConfig: {git: {url: 'git@a:r', secretRef: {name: s}}}}", ""},
   };
   for (const auto& [spec, text] : cases) {
     auto errors = Validate(Make("InfrastructureProvider", "aws", spec), true);

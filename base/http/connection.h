@@ -58,6 +58,9 @@ class Connection {
   Result<size_t> Read(Waiter& waiter, char* into, size_t size, std::optional<MonoTime> limit = {});
   Status Write(Waiter& waiter, std::string_view bytes, std::optional<MonoTime> limit = {});
 
+  // For a library that speaks on it by itself, while this is open; of a connection without TLS.
+  int fd() const { return fd_; }
+
   // How many bytes the system took so far, those of TLS itself among them.
   std::uint64_t written() const;
 

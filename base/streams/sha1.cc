@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -30,6 +31,15 @@ Sha1::Sha1() : state_(std::make_unique<State>()) {
 Sha1::~Sha1() = default;
 
 void Sha1::Add(std::string_view bytes) { Require(EVP_DigestUpdate(state_->context, bytes.data(), bytes.size()) == 1); }
+
+Sha1Digest HmacSha1(std::string_view key, std::string_view bytes) {
+  Sha1Digest out{};
+  unsigned length = 0;
+  Require(HMAC(EVP_sha1(), key.data(), static_cast<int>(key.size()),
+               reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(),
+               reinterpret_cast<unsigned char*>(out.data()), &length) != nullptr);
+  return out;
+}
 
 Sha1Digest Sha1::Finish() {
   Sha1Digest out{};

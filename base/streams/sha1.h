@@ -25,4 +25,7 @@ class Sha1 {
   std::unique_ptr<State> state_;
 };
 
+// RFC 2104.
+Sha1Digest HmacSha1(std::string_view key, std::string_view bytes);
+
 }  // namespace capi

@@ -26,6 +26,10 @@ class GitConversation {
 Result<std::unique_ptr<GitConversation>> TalkOverHttp(const api::GitReference& reference,
                                                       const GitCredentials& credentials, const HttpOptions& options);
 
+// Connects when it begins.
+Result<std::unique_ptr<GitConversation>> TalkOverSsh(const api::GitReference& reference,
+                                                     const GitCredentials& credentials, const HttpOptions& options);
+
 Result<std::unique_ptr<GitConversation>> Talk(const api::GitReference& reference, const GitCredentials& credentials,
                                               const HttpOptions& options);
 

@@ -17,6 +17,7 @@ INSIDE = (
     "libfmt-dev",
     "libre2-dev",
     "libspdlog-dev",
+    "libssh-dev",
     "libssl-dev",
     "libstdc++6",
     "libyaml-dev",

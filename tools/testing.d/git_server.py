@@ -1,6 +1,7 @@
-"""Git over HTTPS on loopback: git's own `http-backend`, behind a server with a certificate of a CA of its own."""
+"""Git on loopback: over HTTPS its own `http-backend`, behind a server with a certificate of a CA of its own, and over ssh."""
 
 import base64
+import getpass
 import http.server
 import itertools
 import os
@@ -136,3 +137,28 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(answer)
 
     do_GET = do_POST = serve
+
+
+SSHD = "/usr/sbin/sshd"
+
+
+class Ssh(Repositories):
+    """A real sshd, which lets in whoever has a key of `authorized`. It ends with the others of the world."""
+
+    def __init__(self, state, processes):
+        self.state = os.path.join(state, "ssh")
+        super().__init__(os.path.join(self.state, "repositories"))
+        self.host, self.port = oci_registry.own_address(), next(PORTS)
+        self.address = f"{self.host}:{self.port}"
+        self.authorized = os.path.join(self.state, "authorized")
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", os.path.join(self.state, "host")], check=True)
+        lines = [f"ListenAddress {self.address}", f"HostKey {self.state}/host", f"PidFile {self.state}/pid", f"AuthorizedKeysFile {self.authorized}"]
+        lines += ["StrictModes no", "UsePAM no", "PasswordAuthentication no", "PermitRootLogin yes"]  # and no AcceptEnv, as most have none
+        with open(os.path.join(self.state, "config"), "w", encoding="utf-8") as file:
+            file.write("\n".join(lines) + "\n")
+        if os.geteuid() == 0:
+            os.makedirs("/run/sshd", exist_ok=True)  # the package's own start makes it
+        self.process = processes.start("sshd", [SSHD, "-D", "-e", "-f", os.path.join(self.state, "config")])
+
+    def url(self, name):
+        return f"ssh://{getpass.getuser()}@{self.address}{self.folder}/{name}"

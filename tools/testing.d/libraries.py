@@ -16,6 +16,7 @@ PACKAGES = {
     "ZLIB": ["zlib1g-dev"],
     "CLI11": ["libcli11-dev"],
     "prometheus-cpp": ["prometheus-cpp-dev"],
+    "libssh": ["libssh-dev"],
     "libyaml": ["libyaml-dev"],
     "re2": ["libre2-dev"],
 }

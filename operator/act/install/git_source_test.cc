@@ -35,6 +35,13 @@ TEST(GitSource, ASpecNamesHostsThatTheOperatorAllowsAlone_T2) {
       {{"git.example.com:8443"}, "https://git.example.com:8443/r", true},
       {{"*.example.com"}, "https://git.example.com/r", true},
       {{"git.example.com"}, "http://git.example.com:443/r", false},
+      {{}, "git@github.com:o/r.git", true},
+      {{}, "ssh://git@github.com:443/o/r.git", false},
+      {{}, "git@git.example.com:r.git", false},
+      {{"git.example.com"}, "git@git.example.com:r.git", true},
+      {{"git.example.com"}, "ssh://git@git.example.com:2222/r.git", false},
+      {{"git.example.com:2222"}, "ssh://git@git.example.com:2222/r.git", true},
+      {{"git.example.com:443"}, "git@git.example.com:r.git", false},
   };
   const Settings settings;
   for (const auto& [allowed, url, may] : cases) {

@@ -1,0 +1,149 @@
+// Repositories behind a real sshd.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <stop_token>
+#include <thread>
+
+#include "base/files.h"
+#include "base/http/testing.h"
+#include "base/strings.h"
+#include "fetch/git/known_hosts.h"
+#include "fetch/git/ssh_testing.h"
+
+namespace capi::fetch {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+api::Version V(std::string_view text) { return *api::Version::Parse(text); }
+
+class GitOverSsh : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!SshStandIn::IsThere()) GTEST_SKIP() << "there is no sshd (tools/deps test)";
+  }
+};
+
+// T15: of either version, for keys of each kind.
+TEST_F(GitOverSsh, TagsAreReleases_T15) {
+  const SshStandInOptions each[] = {{},
+                                    {.takes_protocol = false},
+                                    {.key = "-t ecdsa -b 384"},
+                                    {.key = "-t rsa -b 3072"},
+                                    {.key = "-t rsa -b 2048 -m PEM"},
+                                    {.passphrase = "opens it"}};
+  for (const SshStandInOptions& options : each) {
+    SCOPED_TRACE(options.key + options.passphrase);
+    SshStandIn server(options);
+    server.git().Release("v1.0.0", AwsRelease("a"));
+    server.git().Release("v1.1.0", AwsRelease("a", "two"), true);
+    auto repository = server.Open(server.secret(), "a");
+    auto versions = repository->Versions({});
+    ASSERT_TRUE(versions.ok()) << versions.error().message;
+    EXPECT_EQ(versions->size(), 2U);
+    auto release = GetRelease({}, *repository, V("v1.1.0"));
+    ASSERT_TRUE(release.ok()) << release.error().message;
+    EXPECT_THAT(release->components, HasSubstr("two"));
+    EXPECT_EQ(release->source, server.url() + "//a v1.1.0");
+  }
+}
+
+TEST_F(GitOverSsh, TheServersKeyIsOneOfTheSecrets_T15) {
+  SshStandIn server;
+  server.git().Release("v1.0.0", AwsRelease());
+  const std::string known = server.known_hosts(), port = known.substr(0, known.find(' '));
+  server.Run("printf '%s' '" + known + "' > known && ssh-keygen -q -H -f known && rm -f known.old");
+  const std::string hashed = server.Run("cat known");
+  EXPECT_THAT(hashed, Not(HasSubstr("127.0.0.1")));
+  const std::string other = port + " " + server.Run("ssh-keygen -q -t ed25519 -N '' -f third && cat third.pub");
+  const std::pair<std::string, const char*> cases[] = {
+      {known, ""},
+      {hashed, ""},
+      {"# a comment\n\n" + other + "other.example.com " + known.substr(known.find(' ') + 1) + known, ""},
+      {"[127.0.0.*]" + port.substr(port.find(':')) + known.substr(known.find(' ')), ""},
+      {other, "shows a key that known_hosts"},
+      {"127.0.0.1" + known.substr(known.find(' ')), "has no key of 127.0.0.1:"},
+      {"!" + port + "," + known, "has no key of"},
+      {"@revoked " + known + known, "is revoked"},
+      {"@cert-authority " + known, "has no key of"},
+      {"junk", "line 1 of known_hosts is none"},
+      {port + " ssh-ed25519 anVuaw==", "can't be read"},
+      {port + " ssh-junk anVuaw==", "no kind that is taken"},
+  };
+  for (const auto& [lines, why] : cases) {
+    auto secret = server.secret();
+    secret["known_hosts"] = lines;
+    auto versions = server.Open(secret)->Versions({});
+    EXPECT_EQ(versions.ok(), *why == '\0') << lines << (versions.ok() ? "" : versions.error().message);
+    if (versions.ok()) continue;
+    EXPECT_EQ(versions.code(), Code::kUnauthenticated) << versions.error().message;
+    EXPECT_THAT(versions.error().message, HasSubstr(why));
+  }
+}
+
+TEST_F(GitOverSsh, AKeyThatDoesNotOpenItIsTold_T15) {
+  SshStandIn server({.passphrase = "opens it"});
+  server.git().Release("v1.0.0", AwsRelease());
+  auto told = [&](const char* key, const std::string& value) {
+    auto secret = server.secret();
+    secret[key] = value;
+    auto versions = server.Open(secret)->Versions({});
+    EXPECT_FALSE(versions.ok());
+    if (versions.ok()) return std::string();
+    EXPECT_EQ(versions.code(), Code::kUnauthenticated);
+    return versions.error().message;
+  };
+  EXPECT_THAT(told("password", "s3cret"),
+              testing::AllOf(HasSubstr("no private key that can be read with its password"), Not(HasSubstr("s3cret"))));
+  EXPECT_THAT(told("identity", "s3cret"), testing::AllOf(HasSubstr("no private key"), Not(HasSubstr("s3cret"))));
+  const std::string strange = server.Run("ssh-keygen -q -t ed25519 -N 'opens it' -f strange && cat strange");
+  EXPECT_THAT(told("identity", strange), HasSubstr("refuses the key that the Secret"));
+}
+
+TEST_F(GitOverSsh, ARepositoryThatIsNotThereIsTold_T15) {
+  SshStandIn server;
+  std::string url = server.url() + "x";
+  auto repository = *OpenGit({url, "", {}}, server.secret(), api::ProviderType::kInfrastructure, "aws", {});
+  auto versions = repository->Versions({});
+  ASSERT_FALSE(versions.ok());
+  EXPECT_EQ(versions.code(), Code::kNotFound) << versions.error().message;
+  EXPECT_THAT(versions.error().message, HasSubstr("does not appear to be a git repository"));
+}
+
+// A server that says nothing ends with the time or the stop that the caller has, and costs nobody more.
+TEST(GitOverSshTimes, ASilentServerEndsWithTheCallersTime_T13) {
+  http_testing::RawServer silent([](http_testing::Peer& peer, int) { peer.WaitForEnd(); }, true);
+  const std::map<std::string, std::string> secret = {
+      {"identity", "x"}, {"known_hosts", fmt::format("[127.0.0.1]:{} ssh-ed25519 AAAA", silent.port())}};
+  auto repository = *OpenGit({fmt::format("ssh://me@127.0.0.1:{}/r", silent.port()), "", {}}, secret,
+                             api::ProviderType::kInfrastructure, "aws", {});
+  auto late = repository->Versions(Context{}.WithTimeout(Millis(300)));
+  EXPECT_EQ(late.code(), Code::kDeadlineExceeded) << late.error().message;
+  std::stop_source stop;
+  std::jthread stopper([&] { stop.request_stop(); });
+  EXPECT_EQ(repository->Versions(Context{}.WithStop(stop.get_token())).code(), Code::kCancelled);
+}
+
+TEST(KnownHosts, AreReadLineByLine_T15) {
+  const std::string lines =
+      "a.example.com,b.example.com ssh-ed25519 AAA1\n[a.example.com]:2222\tssh-rsa\tAAA2 a comment\n"
+      "*.example.org,!no.example.org ssh-rsa AAA3\n";
+  auto keys = [&](std::string_view host, int port) {
+    std::vector<std::string> out;
+    for (const KnownKey& key : *KeysOfHost(lines, host, port)) out.push_back(key.key);
+    return out;
+  };
+  EXPECT_THAT(keys("A.example.com", 22), ElementsAre("AAA1"));
+  EXPECT_THAT(keys("a.example.com", 2222), ElementsAre("AAA2"));
+  EXPECT_THAT(keys("x.example.org", 22), ElementsAre("AAA3"));
+  EXPECT_THAT(keys("no.example.org", 22), ElementsAre());
+  EXPECT_THAT(keys("example.org", 22), ElementsAre());
+}
+
+}  // namespace
+}  // namespace capi::fetch

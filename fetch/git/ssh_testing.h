@@ -1,0 +1,42 @@
+// A real sshd on loopback, in front of a repository that git itself makes, for tests.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "fetch/git/git_testing.h"
+
+namespace capi::fetch {
+
+// A value.
+struct SshStandInOptions {
+  bool takes_protocol = true;  // AcceptEnv GIT_PROTOCOL; else it answers in version 0
+  std::string key = "-t ed25519";
+  std::string passphrase = {};
+};
+
+// Thread-safe, but for what changes the repository.
+class SshStandIn {
+ public:
+  explicit SshStandIn(SshStandInOptions options = {});
+  ~SshStandIn();
+
+  static bool IsThere();  // whether this machine has sshd
+  GitStandIn& git() { return git_; }
+  std::string url() const;  // "ssh://user@127.0.0.1:1234/folder/repository.git"
+  std::string known_hosts() const;
+  // identity, known_hosts, and password where it needs one.
+  std::map<std::string, std::string> secret() const;
+  std::unique_ptr<Repository> Open(const std::map<std::string, std::string>& secret,
+                                   const std::string& path = "") const;
+  std::string Run(const std::string& command) const;  // in its folder
+
+ private:
+  const SshStandInOptions options_;
+  GitStandIn git_;
+  const std::string folder_;
+  int port_ = 0;
+};
+
+}  // namespace capi::fetch
