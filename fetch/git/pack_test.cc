@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <memory>
 
 #include "base/files.h"
 #include "base/strings.h"
@@ -50,6 +51,18 @@ class Packed {
   std::vector<std::string> texts_;
 };
 
+// One for all of them: git takes its time to make it.
+class PackOfGit : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { made_ = std::make_unique<Packed>("--window=50"); }
+  static void TearDownTestSuite() { made_.reset(); }
+  static Packed& packed() { return *made_; }
+
+ private:
+  static std::unique_ptr<Packed> made_;
+};
+std::unique_ptr<Packed> PackOfGit::made_;
+
 void ExpectAllThere(Packed& packed) {
   auto pack = Pack::Read(packed.bytes());
   ASSERT_TRUE(pack.ok()) << pack.error().message;
@@ -72,10 +85,9 @@ void ExpectAllThere(Packed& packed) {
   }
 }
 
-TEST(Pack, HasAllThatGitPutThere_T15) {
-  Packed packed("--window=50");
-  EXPECT_NE(packed.Git("verify-pack -v objects/pack/*.idx").find("chain length = 3"), std::string::npos);
-  ExpectAllThere(packed);
+TEST_F(PackOfGit, HasAllThatGitPutThere_T15) {
+  EXPECT_NE(packed().Git("verify-pack -v objects/pack/*.idx").find("chain length = 3"), std::string::npos);
+  ExpectAllThere(packed());
 }
 
 // As servers send it to who doesn't know the shorter way of naming a base.
@@ -89,9 +101,8 @@ TEST(Pack, ReadsDifferencesToWhatIsNamedByItsId_T15) {
   ExpectAllThere(packed);
 }
 
-TEST(Pack, RefusesWhatWasChangedAnywhere_T15) {
-  Packed packed("");
-  std::string bytes = packed.bytes();
+TEST_F(PackOfGit, RefusesWhatWasChangedAnywhere_T15) {
+  std::string bytes = packed().bytes();
   ASSERT_TRUE(Pack::Read(bytes).ok());
   for (size_t at = 0; at < bytes.size(); at += 1 + bytes.size() / 400) {
     bytes[at] = static_cast<char>(bytes[at] ^ 1);
@@ -109,10 +120,9 @@ std::string WithSum(std::string bytes) {
   return bytes;
 }
 
-TEST(Pack, AnObjectThatWasChangedHasAnotherName_T15) {
-  Packed packed("");
-  const ObjectId id = packed.Id("v1.0.39:other");
-  const std::string whole = packed.bytes().substr(0, packed.bytes().size() - sizeof(ObjectId));
+TEST_F(PackOfGit, AnObjectThatWasChangedHasAnotherName_T15) {
+  const ObjectId id = packed().Id("v1.0.39:other");
+  const std::string whole = packed().bytes().substr(0, packed().bytes().size() - sizeof(ObjectId));
   int lost = 0;
   for (size_t at = 12; at < whole.size(); at += 1 + whole.size() / 1000) {
     std::string bytes = whole;
@@ -153,8 +163,7 @@ TEST(Pack, RefusesWhatIsNone_F2) {
   }
 }
 
-TEST(Pack, HasLimits_T15) {
-  Packed packed("--window=50");
+TEST_F(PackOfGit, HasLimits_T15) {
   const std::pair<PackLimits, const char*> cases[] = {
       {{.objects = 100}, "objects, and 100 at most are read"},
       {{.unpacked = 100'000}, "unpacks to more than 100000"},
@@ -163,7 +172,7 @@ TEST(Pack, HasLimits_T15) {
       {{.depth = 1}, "too deep"},
   };
   for (const auto& [limits, why] : cases) {
-    auto pack = Pack::Read(packed.bytes(), limits);
+    auto pack = Pack::Read(packed().bytes(), limits);
     ASSERT_FALSE(pack.ok()) << why;
     if (limits.object == 3'000) continue;  // of a base or of a difference, in other words
     EXPECT_THAT(pack.error().message, HasSubstr(why));
