@@ -132,7 +132,7 @@ class GitRepository : public Repository {
     std::string answer =
         TRY(talk.Ask(ctx, AskForObjects(server, wants), SectionsOfObjects(server, wants), kMostPacked));
     TRY(KeepPack(answer));
-    return Pack::Read(std::move(answer));
+    return Pack::Read(ctx, std::move(answer));
   }
 
   // Where the server can leave files out, it is asked for those that count alone.

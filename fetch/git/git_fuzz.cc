@@ -17,7 +17,7 @@ void ReadObjects(std::string_view input) {
   Sha1 sum;
   sum.Add(input);
   const Sha1Digest is = sum.Finish();
-  auto pack = fetch::Pack::Read(std::string(input) + std::string(is.data(), is.size()), limits);
+  auto pack = fetch::Pack::Read({}, std::string(input) + std::string(is.data(), is.size()), limits);
   if (!pack.ok()) {
     FUZZ_REQUIRE(pack.code() == Code::kInvalidArgument);
     return;

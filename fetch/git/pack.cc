@@ -68,7 +68,7 @@ struct Pack::Frame {
 // Reads all objects of a pack, and finds out what they are called.
 class Pack::Resolver {
  public:
-  explicit Resolver(Pack& pack) : pack_(pack) {}
+  Resolver(const Context& ctx, Pack& pack) : ctx_(ctx), pack_(pack) {}
 
   Status Run() {
     const size_t count = TRY(CheckHead());
@@ -110,6 +110,7 @@ class Pack::Resolver {
   }
 
   Status ReadObject(size_t& at) {
+    TRY(ctx_.Check());
     const std::string_view bytes = std::string_view(pack_.bytes_).substr(0, end_);
     Entry entry;
     entry.begins = static_cast<std::uint32_t>(at);
@@ -164,22 +165,24 @@ class Pack::Resolver {
     return *used;
   }
 
-  std::vector<std::uint32_t> DifferencesTo(std::uint32_t index, const ObjectId& id) const {
+  // Each difference is given once, however often the object is there that it is to: what it comes to may be that object
+  // again.
+  std::vector<std::uint32_t> TakeDifferencesTo(std::uint32_t index, const ObjectId& id) {
     std::vector<std::uint32_t> out;
     const std::uint32_t begins = pack_.entries_[index].begins;
     auto one = std::lower_bound(by_offset_.begin(), by_offset_.end(), std::pair{begins, std::uint32_t{0}});
     for (; one != by_offset_.end() && one->first == begins; ++one) out.push_back(one->second);
-    auto other = std::lower_bound(by_id_.begin(), by_id_.end(), std::pair{id, std::uint32_t{0}});
-    for (; other != by_id_.end() && other->first == id; ++other) {
-      if (pack_.entries_[other->second].base == kNone) out.push_back(other->second);  // an object may be there twice
-    }
+    const auto first = std::lower_bound(by_id_.begin(), by_id_.end(), std::pair{id, std::uint32_t{0}});
+    if (first == by_id_.end() || first->first != id || first->second == kNone) return out;
+    for (auto other = first; other != by_id_.end() && other->first == id; ++other) out.push_back(other->second);
+    first->second = kNone;  // they are taken
     return out;
   }
 
   Status ResolveFrom(std::uint32_t root, const ObjectId& id) {
     pack_.by_id_.emplace(id, root);
     std::vector<Frame> frames;
-    Frame first{root, 0, {}, DifferencesTo(root, id)};
+    Frame first{root, 0, {}, TakeDifferencesTo(root, id)};
     if (first.left.empty()) return Ok();
     const Entry& entry = pack_.entries_[root];
     TRY(Count(entry.size));
@@ -198,6 +201,7 @@ class Pack::Resolver {
       frames.pop_back();
       return Ok();
     }
+    TRY(ctx_.Check());
     const std::uint32_t index = base.left.back();
     base.left.pop_back();
     Entry& entry = pack_.entries_[index];
@@ -213,7 +217,7 @@ class Pack::Resolver {
     const ObjectId id = IdOf(entry.type, frame.text);
     ++resolved_;
     pack_.by_id_.emplace(id, index);
-    frame.left = DifferencesTo(index, id);
+    frame.left = TakeDifferencesTo(index, id);
     if (frame.left.empty()) return Ok();
     TRY(Keep(frame.text.size()));
     frames.push_back(std::move(frame));
@@ -226,6 +230,7 @@ class Pack::Resolver {
     return Bad("its differences need too much memory");
   }
 
+  const Context& ctx_;
   Pack& pack_;
   size_t end_ = 0;
   std::vector<ObjectId> ids_;                                       // of the entries; of differences none
@@ -235,12 +240,12 @@ class Pack::Resolver {
   size_t kept_ = 0, resolved_ = 0;
 };
 
-Result<Pack> Pack::Read(std::string bytes, const PackLimits& limits) {
+Result<Pack> Pack::Read(const Context& ctx, std::string bytes, const PackLimits& limits) {
   Pack pack;
   if (bytes.size() > UINT32_MAX) return Bad("it is too large");
   pack.bytes_ = std::move(bytes);
   pack.limits_ = limits;
-  TRY(Resolver(pack).Run());
+  TRY(Resolver(ctx, pack).Run());
   return pack;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/context.h"
 #include "base/result.h"
 #include "fetch/git/objects.h"
 
@@ -25,8 +26,8 @@ class Pack {
  public:
   // Nothing in it, where there is nothing to unpack.
   Pack() = default;
-  // kInvalidArgument for what is no pack, isn't whole, or is beyond the limits.
-  static Result<Pack> Read(std::string bytes, const PackLimits& limits = {});
+  // kInvalidArgument for what is no pack, isn't whole, or is beyond the limits; that of `ctx` where it ends first.
+  static Result<Pack> Read(const Context& ctx, std::string bytes, const PackLimits& limits = {});
 
   bool Has(const ObjectId& id) const { return by_id_.contains(id); }
   // kNotFound, and kInvalidArgument for one of another type, or too large.

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <stop_token>
 
 #include "base/files.h"
 #include "base/strings.h"
@@ -64,7 +65,7 @@ class PackOfGit : public testing::Test {
 std::unique_ptr<Packed> PackOfGit::made_;
 
 void ExpectAllThere(Packed& packed) {
-  auto pack = Pack::Read(packed.bytes());
+  auto pack = Pack::Read({}, packed.bytes());
   ASSERT_TRUE(pack.ok()) << pack.error().message;
   for (const std::string& line : Split(packed.Git("cat-file --batch-check --batch-all-objects"), '\n')) {
     const auto words = Split(line, ' ');
@@ -103,10 +104,10 @@ TEST(Pack, ReadsDifferencesToWhatIsNamedByItsId_T15) {
 
 TEST_F(PackOfGit, RefusesWhatWasChangedAnywhere_T15) {
   std::string bytes = packed().bytes();
-  ASSERT_TRUE(Pack::Read(bytes).ok());
+  ASSERT_TRUE(Pack::Read({}, bytes).ok());
   for (size_t at = 0; at < bytes.size(); at += 1 + bytes.size() / 400) {
     bytes[at] = static_cast<char>(bytes[at] ^ 1);
-    EXPECT_FALSE(Pack::Read(bytes).ok()) << at;
+    EXPECT_FALSE(Pack::Read({}, bytes).ok()) << at;
     bytes[at] = static_cast<char>(bytes[at] ^ 1);
   }
 }
@@ -127,7 +128,7 @@ TEST_F(PackOfGit, AnObjectThatWasChangedHasAnotherName_T15) {
   for (size_t at = 12; at < whole.size(); at += 1 + whole.size() / 1000) {
     std::string bytes = whole;
     bytes[at] = static_cast<char>(bytes[at] ^ 4);
-    auto pack = Pack::Read(WithSum(bytes));
+    auto pack = Pack::Read({}, WithSum(bytes));
     if (!pack.ok() || !pack->Has(id)) {
       ++lost;
       continue;
@@ -156,7 +157,7 @@ TEST(Pack, RefusesWhatIsNone_F2) {
       {WithSum(head + "\x71" + "short"), "cut off"},
   };
   for (const auto& [bytes, why] : cases) {
-    auto pack = Pack::Read(bytes);
+    auto pack = Pack::Read({}, bytes);
     ASSERT_FALSE(pack.ok()) << why;
     EXPECT_EQ(pack.code(), Code::kInvalidArgument);
     EXPECT_THAT(pack.error().message, HasSubstr(why));
@@ -172,11 +173,38 @@ TEST_F(PackOfGit, HasLimits_T15) {
       {{.depth = 1}, "too deep"},
   };
   for (const auto& [limits, why] : cases) {
-    auto pack = Pack::Read(packed().bytes(), limits);
+    auto pack = Pack::Read({}, packed().bytes(), limits);
     ASSERT_FALSE(pack.ok()) << why;
     if (limits.object == 3'000) continue;  // of a base or of a difference, in other words
     EXPECT_THAT(pack.error().message, HasSubstr(why));
   }
+}
+
+// What is there many times is worked out once: differences to an object of no bytes that come to it again.
+std::string ManyTimesTheSame(unsigned copies, unsigned differences) {
+  const std::string nothing = "\x30\x78\x9c\x03\0\0\0\0\x01"s;  // a file without bytes, packed
+  const ObjectId id = IdOf(ObjectType::kBlob, "");
+  const std::string delta = "\x78\x01\x01\x02\0\xfd\xff\0\0\0\x02\0\x01"s;  // of 0 bytes to 0 bytes, packed
+  const std::string difference = "\x72" + std::string(id.data(), id.size()) + delta;
+  const unsigned all = copies + differences;
+  std::string bytes = "PACK\0\0\0\2\0\0"s + static_cast<char>(all >> 8) + static_cast<char>(all & 255);
+  for (unsigned i = 0; i < copies; ++i) bytes += nothing;
+  for (unsigned i = 0; i < differences; ++i) bytes += difference;
+  return WithSum(bytes);
+}
+
+TEST(Pack, EachDifferenceIsWorkedOutOnce_T15) {
+  auto pack = Pack::Read({}, ManyTimesTheSame(3'000, 3'000));
+  ASSERT_TRUE(pack.ok()) << pack.error().message;
+  EXPECT_EQ(pack->size(), 6'000U);
+  EXPECT_EQ(*pack->Get(IdOf(ObjectType::kBlob, ""), ObjectType::kBlob), "");
+}
+
+TEST_F(PackOfGit, EndsWithTheCallersTimeAndStop_T13) {
+  EXPECT_EQ(Pack::Read(Context{}.WithTimeout(Millis(0)), packed().bytes()).code(), Code::kDeadlineExceeded);
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_EQ(Pack::Read(Context{}.WithStop(stop.get_token()), packed().bytes()).code(), Code::kCancelled);
 }
 
 TEST(Delta, IsWorkedOut_T15) {
