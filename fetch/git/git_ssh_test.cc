@@ -7,6 +7,7 @@
 #include <stop_token>
 #include <thread>
 
+#include "base/encoding.h"
 #include "base/files.h"
 #include "base/http/testing.h"
 #include "base/strings.h"
@@ -113,6 +114,23 @@ TEST_F(GitOverSsh, ARepositoryThatIsNotThereIsTold_T15) {
   ASSERT_FALSE(versions.ok());
   EXPECT_EQ(versions.code(), Code::kNotFound) << versions.error().message;
   EXPECT_THAT(versions.error().message, HasSubstr("does not appear to be a git repository"));
+}
+
+// T13: how long it takes to unlock a key stands in the key.
+TEST_F(GitOverSsh, AKeyThatTakesWeeksToUnlockIsRefused_T13_T15) {
+  SshStandIn server({.passphrase = "opens it"});
+  server.git().Release("v1.0.0", AwsRelease());
+  auto secret = server.secret();
+  std::string& identity = secret["identity"];
+  const size_t begin = identity.find('\n') + 1, end = identity.find("-----END");
+  std::string bytes = *Base64Decode(identity.substr(begin, end - begin));
+  const size_t rounds = 15 + 4 + 10 + 4 + 6 + 4 + 4 + 16;  // behind its mark, aes256-ctr, bcrypt and a salt
+  bytes.replace(rounds, 4, "\xff\xff\xff\xff");
+  identity = identity.substr(0, begin) + Base64Encode(bytes) + "\n" + identity.substr(end);
+  auto versions = server.Open(secret)->Versions({});
+  ASSERT_FALSE(versions.ok());
+  EXPECT_EQ(versions.code(), Code::kUnauthenticated);
+  EXPECT_THAT(versions.error().message, HasSubstr("locked by 4294967295 rounds"));
 }
 
 // A server that says nothing ends with the time or the stop that the caller has, and costs nobody more.

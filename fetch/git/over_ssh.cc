@@ -12,6 +12,7 @@
 #include "fetch/download.h"
 #include "fetch/git/conversation.h"
 #include "fetch/git/known_hosts.h"
+#include "fetch/git/private_key.h"
 #include "fetch/pkt_line.h"
 
 namespace capi::fetch {
@@ -176,16 +177,20 @@ class OverSsh : public GitConversation {
                     server_, kSecret));
   }
 
-  Status LogIn(http::Waiter& waiter) {
+  Result<Key> ReadIdentity() const {
+    const std::string identity = std::string(Trim(credentials_.identity)) + "\n";
+    const Status status = CheckPrivateKey(identity);
+    if (!status.ok()) return Rejected(fmt::format("identity in {} {}", kSecret, status.error().message));
     ssh_key read = nullptr;
     const char* passphrase = credentials_.passphrase.empty() ? nullptr : credentials_.passphrase.c_str();
-    const int imported =
-        ssh_pki_import_privkey_base64(credentials_.identity.c_str(), passphrase, nullptr, nullptr, &read);
-    const Key key(read);
-    if (imported != SSH_OK) {
-      return Rejected(fmt::format("identity in {} is no private key that can be read{}", kSecret,
-                                  passphrase == nullptr ? " without a password" : " with its password"));
-    }
+    const int imported = ssh_pki_import_privkey_base64(identity.c_str(), passphrase, nullptr, nullptr, &read);
+    if (imported == SSH_OK) return Key(read);
+    return Rejected(fmt::format("identity in {} is no private key that can be read{}", kSecret,
+                                passphrase == nullptr ? " without a password" : " with its password"));
+  }
+
+  Status LogIn(http::Waiter& waiter) {
+    const Key key = TRY(ReadIdentity());
     while (true) {
       switch (ssh_userauth_publickey(session_, nullptr, key.get())) {
         case SSH_AUTH_SUCCESS: return Ok();
