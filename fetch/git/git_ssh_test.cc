@@ -133,6 +133,15 @@ TEST_F(GitOverSsh, AKeyThatTakesWeeksToUnlockIsRefused_T13_T15) {
   EXPECT_THAT(versions.error().message, HasSubstr("locked by 4294967295 rounds"));
 }
 
+// What it says beside its answer counts, too.
+TEST_F(GitOverSsh, AServerThatComplainsWithoutEndIsLeft_T13_T15) {
+  SshStandIn server({.command = "yes complains >&2"});
+  auto versions = server.Open(server.secret())->Versions(Context{}.WithTimeout(Seconds(60)));
+  ASSERT_FALSE(versions.ok());
+  EXPECT_EQ(versions.code(), Code::kInvalidArgument) << versions.error().message;
+  EXPECT_THAT(versions.error().message, HasSubstr("sends more than the"));
+}
+
 // A server that says nothing ends with the time or the stop that the caller has, and costs nobody more.
 TEST(GitOverSshTimes, ASilentServerEndsWithTheCallersTime_T13) {
   http_testing::RawServer silent([](http_testing::Peer& peer, int) { peer.WaitForEnd(); }, true);

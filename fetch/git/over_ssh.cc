@@ -93,7 +93,7 @@ class OverSsh : public GitConversation {
       const int sent = ssh_channel_write(channel_, request.data(), static_cast<std::uint32_t>(request.size()));
       if (sent == SSH_ERROR) return Broken();
       if (sent > 0) request.remove_prefix(static_cast<size_t>(sent));
-      if (sent <= 0) TRY(Wait(waiter));
+      TRY(sent > 0 ? waiter.Check() : Wait(waiter));
     }
     return Answer(waiter, sections, most);
   }
@@ -221,8 +221,9 @@ class OverSsh : public GitConversation {
   // Until so many sections have come.
   Result<std::string> Answer(http::Waiter& waiter, int sections, size_t most) {
     std::string answer, words;
-    size_t looked = 0;
+    size_t looked = 0, all = 0;  // of both that it says
     while (true) {
+      TRY(waiter.Check());
       std::string_view rest = std::string_view(answer).substr(looked);
       if (TRY(HasSections(rest, sections))) return answer;
       looked = answer.size() - rest.size();
@@ -232,7 +233,8 @@ class OverSsh : public GitConversation {
       const int came = ssh_channel_read_nonblocking(channel_, piece, sizeof piece, 0);
       if (came == SSH_ERROR) return Broken();
       if (came > 0) answer.append(piece, static_cast<size_t>(came));
-      if (answer.size() > most)
+      all += static_cast<size_t>(std::max(said, 0)) + static_cast<size_t>(std::max(came, 0));
+      if (all > most)
         return Error{
             Code::kInvalidArgument, fmt::format("{} sends more than the {} bytes that are read", server_, most), {}};
       const bool ended = came == SSH_EOF || (came <= 0 && said <= 0 && ssh_channel_is_eof(channel_) != 0);

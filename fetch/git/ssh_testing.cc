@@ -48,8 +48,9 @@ SshStandIn::SshStandIn(SshStandInOptions options)
   const std::string config = fmt::format(
       "ListenAddress 127.0.0.1\nPort {}\nHostKey {}/host\nHostKey {}/other\nPidFile {}/pid\nAuthorizedKeysFile "
       "{}/authorized\n"
-      "StrictModes no\nUsePAM no\nPasswordAuthentication no\nKbdInteractiveAuthentication no\nPermitRootLogin yes\n{}",
-      port_, folder_, folder_, folder_, folder_, options_.takes_protocol ? "AcceptEnv GIT_PROTOCOL\n" : "");
+      "StrictModes no\nUsePAM no\nPasswordAuthentication no\nKbdInteractiveAuthentication no\nPermitRootLogin yes\n{}{}",
+      port_, folder_, folder_, folder_, folder_, options_.takes_protocol ? "AcceptEnv GIT_PROTOCOL\n" : "",
+      options_.command.empty() ? "" : fmt::format("ForceCommand {}\n", options_.command));
   EXPECT_TRUE(WriteFile(folder_ + "/config", config).ok());
   if (geteuid() == 0)
     std::filesystem::create_directories("/run/sshd");  // sshd wants it; a package's own start makes it

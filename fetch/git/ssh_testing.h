@@ -14,6 +14,7 @@ struct SshStandInOptions {
   bool takes_protocol = true;  // AcceptEnv GIT_PROTOCOL; else it answers in version 0
   std::string key = "-t ed25519";
   std::string passphrase = {};
+  std::string command = {};  // in the place of git's
 };
 
 // Thread-safe, but for what changes the repository.
