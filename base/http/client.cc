@@ -248,7 +248,8 @@ Result<std::optional<Url>> NextHop(const Url& at, const Request& request, const 
 
 // Requests `url` and goes where redirects lead, at most kMaxRedirects of them, over connections of its own.
 // `url` goes along.
-Result<Response> Follow(const Context& ctx, Url& url, Request request, Options options) {
+Result<Response> Follow(const Context& ctx, Url& url, Request request, Options options,
+                        const BeforeRedirect& before_redirect) {
   int hops = kMaxRedirects;
   std::unique_ptr<Client> client;
   std::string origin;
@@ -263,6 +264,7 @@ Result<Response> Follow(const Context& ctx, Url& url, Request request, Options o
     auto next = TRY(NextHop(url, request, response));
     if (!next) return response;
     if (hops-- == 0) return Error{Code::kUnavailable, fmt::format("{}: too many redirects", origin), {}};
+    if (before_redirect) TRY(before_redirect(*next));
     if (next->Origin() != origin) DropCredentials(request, options);
     url = *std::move(next);
   }
@@ -292,9 +294,10 @@ Result<Response> Fetch(const Context& ctx, std::string_view url, Request request
   return Fetch(ctx, url, std::move(request), options, by);
 }
 
-Result<Response> Fetch(const Context& ctx, std::string_view url, Request request, const Options& options, Url& by) {
+Result<Response> Fetch(const Context& ctx, std::string_view url, Request request, const Options& options, Url& by,
+                       const BeforeRedirect& before_redirect) {
   by = TRY(Url::Parse(url));
-  return Follow(ctx, by, std::move(request), options);
+  return Follow(ctx, by, std::move(request), options, before_redirect);
 }
 
 }  // namespace capi::http

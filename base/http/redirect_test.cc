@@ -4,8 +4,10 @@
 #include <atomic>
 
 #include "base/http/client.h"
+#include "base/http/fetch_from.h"
 #include "base/http/server/server.h"
 #include "base/http/testing.h"
+#include "base/http/url.h"
 
 namespace capi::http {
 namespace {
@@ -110,6 +112,23 @@ TEST(Redirect, ChoosesTheProxyHopByHop) {
   EXPECT_THAT(both.error().message, HasSubstr("the proxy answers 407")) << "https goes through it too";
   options.proxy = {.url = "http://none.invalid", .http_url = proxy.url()};
   EXPECT_THAT(Fetch(Ctx(), "http://plain.invalid/", {}, options).error().message, HasSubstr("none.invalid"));
+}
+
+// T15: who asks is asked before each hop, and where it says no nobody is.
+TEST(Redirect, IsFollowedWhereItMayBe_T15) {
+  auto other = Origin();
+  auto origin = Origin("http://" + other->address());
+  Url by;
+  std::string led;
+  const BeforeRedirect before = [&](const Url& next) -> Status {
+    led += next.Origin() + next.path + "\n";
+    if (next.Origin() == "http://" + origin->address()) return Ok();
+    return Error{Code::kInvalidArgument, "not there", {}};
+  };
+  const std::string base = "http://" + origin->address();
+  EXPECT_TRUE(Fetch(Ctx(), base + "/to/1", With("GET", ""), {}, by, before).ok());
+  EXPECT_EQ(led, base + "/to/0\n");
+  EXPECT_EQ(Fetch(Ctx(), base + "/away", With("GET", ""), {}, by, before).error().message, "not there");
 }
 
 TEST(Redirect, HasAnEnd) {

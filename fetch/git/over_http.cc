@@ -63,6 +63,15 @@ class OverHttp : public GitConversation {
     return ToLower(Trim(is.substr(0, is.find(';')))) == type;
   }
 
+  // T15: another server isn't asked, whatever it is.
+  Status CheckIsOwn(const std::string& url, const http::Url& next) const {
+    if (SameOrigin(url, next.Origin())) return Ok();
+    return Error{Code::kInvalidArgument,
+                 fmt::format("{} sends to another server, which isn't asked: where that is right, name {} in its place",
+                             host_, next.Origin()),
+                 {}};
+  }
+
   // An answer of 2xx of the server itself.
   Result<http::Response> Send(const Context& ctx, const std::string& url, http::Request request, http::Url& by) const {
     request.headers.Set("Git-Protocol", "version=2");
@@ -75,15 +84,9 @@ class OverHttp : public GitConversation {
     http.proxy = options_.proxy;
     http.connect_timeout = options_.connect_timeout;
     http.may_lead_inward = may_lead_inward_;
-    auto response = http::Fetch(ctx.WithTimeout(options_.request_timeout), url, std::move(request), http, by);
+    auto response = http::Fetch(ctx.WithTimeout(options_.request_timeout), url, std::move(request), http, by,
+                                [&](const http::Url& next) { return CheckIsOwn(url, next); });
     if (!response.ok()) return OfOwnLimit(ctx, response.error());
-    if (!SameOrigin(url, by.Origin())) {
-      return Error{
-          Code::kInvalidArgument,
-          fmt::format("{} sends to another server, which isn't asked: where that is right, name {} in its place", host_,
-                      by.Origin()),
-          {}};
-    }
     if (response->status / 100 != 2) return ErrorOf(ctx, *response);
     return response;
   }
