@@ -102,6 +102,15 @@ TEST_F(GitOverSsh, AKeyThatDoesNotOpenItIsTold_T15) {
   EXPECT_THAT(told("password", "s3cret"),
               testing::AllOf(HasSubstr("no private key that can be read with its password"), Not(HasSubstr("s3cret"))));
   EXPECT_THAT(told("identity", "s3cret"), testing::AllOf(HasSubstr("no private key"), Not(HasSubstr("s3cret"))));
+  // Nobody is asked for it either.
+  auto locked = server.secret();
+  locked.erase("password");
+  EXPECT_THAT(server.Open(locked)->Versions({}).error().message, HasSubstr("can be read without a password"));
+  server.Run("ssh-keygen -q -t rsa -b 2048 -m PEM -N 'opens it' -f pem");
+  locked["identity"] = server.Run("cat pem");
+  auto pem = server.Open(locked)->Versions({});
+  EXPECT_EQ(pem.code(), Code::kUnauthenticated);
+  EXPECT_THAT(pem.error().message, HasSubstr("ssh-keygen -p"));
   const std::string strange = server.Run("ssh-keygen -q -t ed25519 -N 'opens it' -f strange && cat strange");
   EXPECT_THAT(told("identity", strange), HasSubstr("refuses the key that the Secret"));
 }

@@ -33,6 +33,9 @@ using Key = std::unique_ptr<ssh_key_struct, FreeKey>;
 // Which algorithms a server shows a key of that kind by.
 std::string AlgorithmsOf(const std::string& type) { return type == "ssh-rsa" ? "rsa-sha2-512,rsa-sha2-256" : type; }
 
+// Nobody is asked what a key is locked with: without this one OpenSSL asks the terminal, or reads standard input.
+int AsksNobody(const char*, char*, size_t, int, int, void*) { return -1; }
+
 // How much of `text` is behind so many ends of sections; nullopt where they haven't all come. kInvalidArgument for what
 // is no git.
 Result<bool> HasSections(std::string_view& text, int& sections) {
@@ -183,7 +186,7 @@ class OverSsh : public GitConversation {
     if (!status.ok()) return Rejected(fmt::format("identity in {} {}", kSecret, status.error().message));
     ssh_key read = nullptr;
     const char* passphrase = credentials_.passphrase.empty() ? nullptr : credentials_.passphrase.c_str();
-    const int imported = ssh_pki_import_privkey_base64(identity.c_str(), passphrase, nullptr, nullptr, &read);
+    const int imported = ssh_pki_import_privkey_base64(identity.c_str(), passphrase, AsksNobody, nullptr, &read);
     if (imported == SSH_OK) return Key(read);
     return Rejected(fmt::format("identity in {} is no private key that can be read{}", kSecret,
                                 passphrase == nullptr ? " without a password" : " with its password"));
