@@ -21,6 +21,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
+using std::string_literals::operator""s;  // NOLINT(misc-unused-using-decls): clang-tidy 14 overlooks its uses
+
 api::Version V(std::string_view text) { return *api::Version::Parse(text); }
 
 class GitOverSsh : public testing::Test {
@@ -122,7 +124,35 @@ TEST_F(GitOverSsh, ARepositoryThatIsNotThereIsTold_T15) {
   auto versions = repository->Versions({});
   ASSERT_FALSE(versions.ok());
   EXPECT_EQ(versions.code(), Code::kNotFound) << versions.error().message;
-  EXPECT_THAT(versions.error().message, HasSubstr("does not appear to be a git repository"));
+  EXPECT_THAT(versions.error().message, HasSubstr("has no such repository for this key"));
+  EXPECT_THAT(versions.error().message, Not(HasSubstr("does not appear")));
+}
+
+// Before its key was looked at anybody in between can say it.
+TEST(GitOverSshWords, WhatAServerSaysIsNotShown_T15) {
+  http_testing::RawServer server([](http_testing::Peer& peer, int) {
+    const std::string words = "call 555-0100 at once";
+    const std::string said = "\x01\0\0\0\x02\0\0\0"s + static_cast<char>(words.size()) + words + "\0\0\0\0"s;
+    const size_t padding = 8 - (said.size() + 5) % 8 + 8;
+    const size_t size = 1 + said.size() + padding;
+    peer.Write("SSH-2.0-test\r\n" + "\0\0\0"s + static_cast<char>(size) + static_cast<char>(padding) + said +
+               std::string(padding, 'x'));
+    peer.WaitForEnd();
+  });
+  const std::map<std::string, std::string> secret = {
+      {"identity", "x"}, {"known_hosts", fmt::format("[127.0.0.1]:{} ssh-ed25519 AAAA", server.port())}};
+  auto repository = *OpenGit({fmt::format("ssh://me@127.0.0.1:{}/r", server.port()), "", {}}, secret,
+                             api::ProviderType::kInfrastructure, "aws", {});
+  std::string log;
+  Context ctx = Context{}.WithTimeout(Seconds(20));
+  ctx.log = Logger::ToSink(
+      LogLevel::kDebug, LogFormat::kText,
+      [](void* to, std::string_view line) { static_cast<std::string*>(to)->append(line); }, &log);
+  auto versions = repository->Versions(ctx);
+  EXPECT_EQ(versions.code(), Code::kUnavailable);
+  EXPECT_THAT(versions.error().message, HasSubstr("ssh failed at its handshake"));
+  EXPECT_THAT(versions.error().message, Not(HasSubstr("555-0100")));
+  EXPECT_THAT(log, HasSubstr("555-0100"));
 }
 
 // T13: how long it takes to unlock a key stands in the key.

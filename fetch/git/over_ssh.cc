@@ -83,8 +83,8 @@ class OverSsh : public GitConversation {
     }
     TRY(Prepare(*keys));
     TRY(Until(
-        waiter, [&] { return ssh_connect(session_); }, "ssh"));
-    TRY(CheckServer(*keys));
+        waiter, [&] { return ssh_connect(session_); }, "its handshake"));
+    TRY(CheckServer(waiter, *keys));
     TRY(LogIn(waiter));
     TRY(Execute(waiter));
     return Answer(waiter, 1, options_.max_answer);
@@ -94,7 +94,7 @@ class OverSsh : public GitConversation {
     http::Waiter waiter(ctx);
     while (!request.empty()) {
       const int sent = ssh_channel_write(channel_, request.data(), static_cast<std::uint32_t>(request.size()));
-      if (sent == SSH_ERROR) return Broken();
+      if (sent == SSH_ERROR) return Broken(waiter, "a question");
       if (sent > 0) request.remove_prefix(static_cast<size_t>(sent));
       TRY(sent > 0 ? waiter.Check() : Wait(waiter));
     }
@@ -102,7 +102,12 @@ class OverSsh : public GitConversation {
   }
 
  private:
-  Error Broken() const { return Unreachable(fmt::format("{}: {}", server_, Shorten(ssh_get_error(session_), 200))); }
+  // In what the library says of it are words of the server: they are for the log, where it has everything.
+  Error Broken(const http::Waiter& waiter, std::string_view at) const {
+    waiter.ctx().log.Debug("ssh failed",
+                           {{"server", server_}, {"at", at}, {"error", Shorten(ssh_get_error(session_), 200)}});
+    return Unreachable(fmt::format("{}: ssh failed at {} (the log says more at level debug)", server_, at));
+  }
 
   // Of the system nothing counts: no configuration, agent or file of keys.
   Status Prepare(const std::vector<KnownKey>& keys) {
@@ -129,7 +134,7 @@ class OverSsh : public GitConversation {
       if (option == SSH_OPTIONS_FD) close(fd);
       if (option == SSH_OPTIONS_HOSTKEYS)
         return Rejected(fmt::format("known_hosts in {} has keys of no kind that is taken: {}", kSecret, algorithms));
-      return Broken();
+      return Error{Code::kInternal, "ssh: an option isn't taken", {}};
     }
     ssh_set_blocking(session_, 0);
     return Ok();
@@ -147,19 +152,15 @@ class OverSsh : public GitConversation {
     while (true) {
       const int done = step();
       if (done == SSH_OK) return Ok();
-      if (done != SSH_AGAIN) {
-        Error error = Broken();
-        error.message += fmt::format(" ({})", what);
-        return error;
-      }
+      if (done != SSH_AGAIN) return Broken(waiter, what);
       TRY(Wait(waiter));
     }
   }
 
   // Never blindly: one of the keys that the Secret names, and no other.
-  Status CheckServer(const std::vector<KnownKey>& keys) const {
+  Status CheckServer(const http::Waiter& waiter, const std::vector<KnownKey>& keys) const {
     ssh_key shown = nullptr;
-    if (ssh_get_server_publickey(session_, &shown) != SSH_OK) return Broken();
+    if (ssh_get_server_publickey(session_, &shown) != SSH_OK) return Broken(waiter, "its key");
     const Key server(shown);
     bool known = false;
     for (const KnownKey& one : keys) {
@@ -198,7 +199,7 @@ class OverSsh : public GitConversation {
       switch (ssh_userauth_publickey(session_, nullptr, key.get())) {
         case SSH_AUTH_SUCCESS: return Ok();
         case SSH_AUTH_AGAIN: TRY(Wait(waiter)); break;
-        case SSH_AUTH_ERROR: return Broken();
+        case SSH_AUTH_ERROR: return Broken(waiter, "the login");
         default:
           return Rejected(
               fmt::format("{} refuses the key that {} has as identity for user {}", server_, kSecret, reference_.user));
@@ -208,7 +209,7 @@ class OverSsh : public GitConversation {
 
   Status Execute(http::Waiter& waiter) {
     channel_ = ssh_channel_new(session_);
-    if (channel_ == nullptr) return Broken();
+    if (channel_ == nullptr) return Broken(waiter, "a channel");
     TRY(Until(
         waiter, [&] { return ssh_channel_open_session(channel_); }, "a channel"));
     // A server may not take it: then it speaks version 0.
@@ -234,23 +235,23 @@ class OverSsh : public GitConversation {
       const int said = ssh_channel_read_nonblocking(channel_, piece, sizeof piece, 1);
       if (said > 0) words.append(piece, std::min<size_t>(static_cast<size_t>(said), kMostWords - words.size()));
       const int came = ssh_channel_read_nonblocking(channel_, piece, sizeof piece, 0);
-      if (came == SSH_ERROR) return Broken();
+      if (came == SSH_ERROR) return Broken(waiter, "its answer");
       if (came > 0) answer.append(piece, static_cast<size_t>(came));
       all += static_cast<size_t>(std::max(said, 0)) + static_cast<size_t>(std::max(came, 0));
       if (all > most)
         return Error{
             Code::kInvalidArgument, fmt::format("{} sends more than the {} bytes that are read", server_, most), {}};
       const bool ended = came == SSH_EOF || (came <= 0 && said <= 0 && ssh_channel_is_eof(channel_) != 0);
-      if (ended) return Ended(answer.empty() && looked == 0, words);
+      if (ended) return Ended(waiter, answer.empty() && looked == 0, words);
       if (came <= 0 && said <= 0) TRY(Wait(waiter));
     }
   }
 
-  // It has never seen the private key: what it says may be shown.
-  Error Ended(bool nothing_came, const std::string& words) const {
-    const std::string said = words.empty() ? "" : ": " + Shorten(ReplaceAll(std::string(Trim(words)), "\n", " "), 200);
-    if (!nothing_came) return Unreachable(fmt::format("{} ended in the middle{}", server_, said));
-    return Error{Code::kNotFound, fmt::format("{} has no such repository for this key{}", server_, said), {}};
+  // What it says of that, and whatever else runs there, isn't shown.
+  Error Ended(const http::Waiter& waiter, bool nothing_came, const std::string& words) const {
+    waiter.ctx().log.Debug("a git server ended", {{"server", server_}, {"said", Shorten(std::string(Trim(words)), 200)}});
+    if (!nothing_came) return Unreachable(fmt::format("{} ended in the middle of its answer", server_));
+    return Error{Code::kNotFound, fmt::format("{} has no such repository for this key", server_), {}};
   }
 
   const api::GitReference reference_;
