@@ -128,6 +128,19 @@ TEST_F(GitOverSsh, ARepositoryThatIsNotThereIsTold_T15) {
   EXPECT_THAT(versions.error().message, Not(HasSubstr("does not appear")));
 }
 
+// What a server asks for by itself isn't kept: each is refused at once, and too many end it.
+TEST(GitOverSshFlood, AServerThatAsksForChannelsWithoutEndIsLeft_T15) {
+  FloodingSshServer server;
+  auto repository =
+      *OpenGit({server.url(), "", {}}, server.secret(), api::ProviderType::kInfrastructure, "aws", {});
+  auto versions = repository->Versions(Context{}.WithTimeout(Seconds(20)));
+  EXPECT_EQ(versions.code(), Code::kInvalidArgument) << versions.error().message;
+  EXPECT_THAT(versions.error().message, HasSubstr("asks for more than a git server does"));
+  const auto [asked, refused] = server.End();
+  EXPECT_GE(refused, 60);
+  EXPECT_LT(asked, 100);
+}
+
 // Before its key was looked at anybody in between can say it.
 TEST(GitOverSshWords, WhatAServerSaysIsNotShown_T15) {
   http_testing::RawServer server([](http_testing::Peer& peer, int) {

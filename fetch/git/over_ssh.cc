@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <libssh/libssh.h>
+#include <libssh/server.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -20,6 +21,8 @@ namespace {
 
 constexpr Millis kLook{200};         // the library may have read already what is waited for
 constexpr size_t kMostWords = 4096;  // of what the server says beside its answer
+constexpr int kMostAsked = 64;       // of what the server asks for by itself
+constexpr int kMostUnread = 64 << 10;
 constexpr std::string_view kSecret = "the Secret of spec.fetchConfig.git.secretRef";
 
 Error Rejected(std::string message) { return Error{Code::kUnauthenticated, std::move(message), {}}; }
@@ -35,6 +38,12 @@ std::string AlgorithmsOf(const std::string& type) { return type == "ssh-rsa" ? "
 
 // Nobody is asked what a key is locked with: without this one OpenSSL asks the terminal, or reads standard input.
 int AsksNobody(const char*, char*, size_t, int, int, void*) { return -1; }
+
+// What a server asks for by itself, a channel to here say, is refused at once: else it is kept, without end.
+int Refuses(ssh_session, ssh_message, void* count) {
+  ++*static_cast<int*>(count);
+  return 1;
+}
 
 // How much of `text` is behind so many ends of sections; nullopt where they haven't all come. kInvalidArgument for what
 // is no git.
@@ -96,7 +105,9 @@ class OverSsh : public GitConversation {
       const int sent = ssh_channel_write(channel_, request.data(), static_cast<std::uint32_t>(request.size()));
       if (sent == SSH_ERROR) return Broken(waiter, "a question");
       if (sent > 0) request.remove_prefix(static_cast<size_t>(sent));
-      TRY(sent > 0 ? waiter.Check() : Wait(waiter));
+      // It isn't time for an answer, and what isn't read is kept.
+      if (ssh_channel_poll(channel_, 0) > kMostUnread || ssh_channel_poll(channel_, 1) > kMostUnread) return TooMuch();
+      TRY(sent > 0 ? Check(waiter) : Wait(waiter));
     }
     return Answer(waiter, sections, most);
   }
@@ -107,6 +118,16 @@ class OverSsh : public GitConversation {
     waiter.ctx().log.Debug("ssh failed",
                            {{"server", server_}, {"at", at}, {"error", Shorten(ssh_get_error(session_), 200)}});
     return Unreachable(fmt::format("{}: ssh failed at {} (the log says more at level debug)", server_, at));
+  }
+
+  Error TooMuch() const {
+    return Error{Code::kInvalidArgument, fmt::format("{} says or asks for more than a git server does", server_), {}};
+  }
+
+  Status Check(const http::Waiter& waiter) const {
+    TRY(waiter.Check());
+    if (asked_ > kMostAsked) return TooMuch();
+    return Ok();
   }
 
   // Of the system nothing counts: no configuration, agent or file of keys.
@@ -136,12 +157,14 @@ class OverSsh : public GitConversation {
         return Rejected(fmt::format("known_hosts in {} has keys of no kind that is taken: {}", kSecret, algorithms));
       return Error{Code::kInternal, "ssh: an option isn't taken", {}};
     }
+    ssh_set_message_callback(session_, Refuses, &asked_);
     ssh_set_blocking(session_, 0);
     return Ok();
   }
 
   // Something has come, or may have.
   Status Wait(http::Waiter& waiter) const {
+    TRY(Check(waiter));
     const bool writes = (ssh_get_poll_flags(session_) & SSH_WRITE_PENDING) != 0;
     const MonoTime look = waiter.ctx().clock->Monotonic() + kLook;
     Status status = waiter.Wait(connection_->fd(), static_cast<short>(POLLIN | (writes ? POLLOUT : 0)), look);
@@ -227,7 +250,7 @@ class OverSsh : public GitConversation {
     std::string answer, words;
     size_t looked = 0, all = 0;  // of both that it says
     while (true) {
-      TRY(waiter.Check());
+      TRY(Check(waiter));
       std::string_view rest = std::string_view(answer).substr(looked);
       if (TRY(HasSections(rest, sections))) return answer;
       looked = answer.size() - rest.size();
@@ -261,6 +284,7 @@ class OverSsh : public GitConversation {
   std::unique_ptr<http::Connection> connection_;
   ssh_session session_ = nullptr;
   ssh_channel channel_ = nullptr;
+  int asked_ = 0;  // by the server
 };
 
 }  // namespace

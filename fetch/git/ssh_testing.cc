@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <libssh/server.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -48,7 +49,8 @@ SshStandIn::SshStandIn(SshStandInOptions options)
   const std::string config = fmt::format(
       "ListenAddress 127.0.0.1\nPort {}\nHostKey {}/host\nHostKey {}/other\nPidFile {}/pid\nAuthorizedKeysFile "
       "{}/authorized\n"
-      "StrictModes no\nUsePAM no\nPasswordAuthentication no\nKbdInteractiveAuthentication no\nPermitRootLogin yes\n{}{}",
+      "StrictModes no\nUsePAM no\nPasswordAuthentication no\nKbdInteractiveAuthentication no\nPermitRootLogin "
+      "yes\n{}{}",
       port_, folder_, folder_, folder_, folder_, options_.takes_protocol ? "AcceptEnv GIT_PROTOCOL\n" : "",
       options_.command.empty() ? "" : fmt::format("ForceCommand {}\n", options_.command));
   EXPECT_TRUE(WriteFile(folder_ + "/config", config).ok());
@@ -97,6 +99,80 @@ std::unique_ptr<Repository> SshStandIn::Open(const std::map<std::string, std::st
   auto repository = OpenGit({url(), path, {}}, secret, api::ProviderType::kInfrastructure, "aws", {});
   EXPECT_TRUE(repository.ok()) << repository.error().message;
   return *std::move(repository);
+}
+
+namespace {
+
+// Answers until it is asked to run a command; the channel for that, null where it doesn't come so far.
+ssh_channel LetIn(ssh_session session) {
+  ssh_channel channel = nullptr;
+  while (ssh_message message = ssh_message_get(session)) {
+    const int type = ssh_message_type(message);
+    const bool runs = type == SSH_REQUEST_CHANNEL && ssh_message_subtype(message) == SSH_CHANNEL_REQUEST_EXEC;
+    if (type == SSH_REQUEST_AUTH) {
+      ssh_message_auth_reply_success(message, 0);
+    } else if (type == SSH_REQUEST_SERVICE) {
+      ssh_message_service_reply_success(message);
+    } else if (type == SSH_REQUEST_CHANNEL_OPEN) {
+      channel = ssh_message_channel_request_open_reply_accept(message);
+    } else if (runs) {
+      ssh_message_channel_request_reply_success(message);
+    } else {
+      ssh_message_reply_default(message);
+    }
+    ssh_message_free(message);
+    if (runs) return channel;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+FloodingSshServer::FloodingSshServer() : folder_(NewFolder()) {
+  ssh_key key = nullptr;
+  EXPECT_EQ(ssh_pki_generate(SSH_KEYTYPE_ED25519, 0, &key), SSH_OK);
+  EXPECT_EQ(ssh_pki_export_privkey_file(key, nullptr, nullptr, nullptr, (folder_ + "/host").c_str()), SSH_OK);
+  char* shown = nullptr;
+  EXPECT_EQ(ssh_pki_export_pubkey_base64(key, &shown), SSH_OK);
+  EXPECT_TRUE(WriteFile(folder_ + "/host.pub", shown).ok());
+  ssh_string_free_char(shown);
+  ssh_key_free(key);
+  server_ = std::make_unique<http_testing::RawServer>([this](http_testing::Peer& peer, int) { Talk(dup(peer.fd())); });
+}
+
+FloodingSshServer::~FloodingSshServer() {
+  End();
+  std::filesystem::remove_all(folder_);
+}
+
+std::string FloodingSshServer::url() const { return fmt::format("ssh://me@127.0.0.1:{}/r", server_->port()); }
+
+std::map<std::string, std::string> FloodingSshServer::secret() const {
+  const std::string key = *ReadFile(folder_ + "/host.pub");
+  return {{"identity", *ReadFile(folder_ + "/host")},
+          {"known_hosts", fmt::format("[127.0.0.1]:{} ssh-ed25519 {}", server_->port(), key)}};
+}
+
+std::pair<int, int> FloodingSshServer::End() {
+  server_.reset();
+  return {asked_, refused_};
+}
+
+void FloodingSshServer::Talk(int fd) {
+  ssh_bind bind = ssh_bind_new();
+  ssh_bind_options_set(bind, SSH_BIND_OPTIONS_HOSTKEY, (folder_ + "/host").c_str());
+  ssh_session session = ssh_new();
+  const bool begun = ssh_bind_accept_fd(bind, session, fd) == SSH_OK && ssh_handle_key_exchange(session) == SSH_OK;
+  for (bool open = begun && LetIn(session) != nullptr; open && asked_ < 10'000;) {
+    ssh_channel other = ssh_channel_new(session);
+    ++asked_;
+    const int answer = ssh_channel_open_x11(other, "127.0.0.1", 6000);
+    open = ssh_is_connected(session) != 0;
+    if (answer == SSH_ERROR && open) ++refused_;
+    ssh_channel_free(other);
+  }
+  ssh_free(session);
+  ssh_bind_free(bind);
 }
 
 }  // namespace capi::fetch

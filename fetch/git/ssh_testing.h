@@ -4,7 +4,9 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 
+#include "base/http/testing.h"
 #include "fetch/git/git_testing.h"
 
 namespace capi::fetch {
@@ -38,6 +40,25 @@ class SshStandIn {
   GitStandIn git_;
   const std::string folder_;
   int port_ = 0;
+};
+
+// A server of ssh that lets everybody in and then asks for channels to them, without end.
+class FloodingSshServer {
+ public:
+  FloodingSshServer();
+  ~FloodingSshServer();
+
+  std::string url() const;
+  std::map<std::string, std::string> secret() const;
+  // How many it asked for, and how many of these were refused. It has ended then.
+  std::pair<int, int> End();
+
+ private:
+  void Talk(int fd);
+
+  const std::string folder_;
+  int asked_ = 0, refused_ = 0;
+  std::unique_ptr<http_testing::RawServer> server_;
 };
 
 }  // namespace capi::fetch
