@@ -64,6 +64,7 @@ TEST_F(GitOverSsh, TheServersKeyIsOneOfTheSecrets_T15) {
   const std::string hashed = server.Run("cat known");
   EXPECT_THAT(hashed, Not(HasSubstr("127.0.0.1")));
   const std::string other = port + " " + server.Run("ssh-keygen -q -t ed25519 -N '' -f third && cat third.pub");
+  const std::string rsa = port + " " + server.Run("ssh-keygen -q -t rsa -b 2048 -N '' -f fourth && cat fourth.pub");
   const std::pair<std::string, const char*> cases[] = {
       {known, ""},
       {hashed, ""},
@@ -76,7 +77,8 @@ TEST_F(GitOverSsh, TheServersKeyIsOneOfTheSecrets_T15) {
       {"@cert-authority " + known, "has no key of"},
       {"junk", "line 1 of known_hosts is none"},
       {port + " ssh-ed25519 anVuaw==", "can't be read"},
-      {port + " ssh-junk anVuaw==", "no kind that is taken"},
+      {port + " ssh-junk anVuaw==", "can't be read"},
+      {rsa, "shows a key that known_hosts"},  // a kind that the server doesn't have
   };
   for (const auto& [lines, why] : cases) {
     auto secret = server.secret();

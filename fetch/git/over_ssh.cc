@@ -36,6 +36,20 @@ using Key = std::unique_ptr<ssh_key_struct, FreeKey>;
 // Which algorithms a server shows a key of that kind by.
 std::string AlgorithmsOf(const std::string& type) { return type == "ssh-rsa" ? "rsa-sha2-512,rsa-sha2-256" : type; }
 
+// Those of the keys that are known, and behind them the others: a server that has another kind by now is told from one
+// that is away, and its key is refused.
+std::string AlgorithmsOf(const std::vector<KnownKey>& keys) {
+  std::vector<std::string> kinds;
+  for (const KnownKey& key : keys) {
+    if (!key.revoked) kinds.push_back(AlgorithmsOf(key.type));
+  }
+  for (const char* other : {"ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521",
+                            "rsa-sha2-512,rsa-sha2-256"}) {
+    if (std::find(kinds.begin(), kinds.end(), other) == kinds.end()) kinds.emplace_back(other);
+  }
+  return Join(kinds, ",");
+}
+
 // Nobody is asked what a key is locked with: without this one OpenSSL asks the terminal, or reads standard input.
 int AsksNobody(const char*, char*, size_t, int, int, void*) { return -1; }
 
@@ -134,11 +148,7 @@ class OverSsh : public GitConversation {
   Status Prepare(const std::vector<KnownKey>& keys) {
     session_ = ssh_new();
     if (session_ == nullptr) return Error{Code::kInternal, "ssh: no memory", {}};
-    std::vector<std::string> kinds;
-    for (const KnownKey& key : keys) {
-      if (!key.revoked) kinds.push_back(AlgorithmsOf(key.type));
-    }
-    const std::string algorithms = Join(kinds, ",");
+    const std::string algorithms = AlgorithmsOf(keys);
     const bool no = false;
     const int port = reference_.port;
     // Its own, which it closes.
@@ -153,8 +163,6 @@ class OverSsh : public GitConversation {
     for (const auto& [option, value] : options) {
       if (ssh_options_set(session_, option, value) == 0) continue;
       if (option == SSH_OPTIONS_FD) close(fd);
-      if (option == SSH_OPTIONS_HOSTKEYS)
-        return Rejected(fmt::format("known_hosts in {} has keys of no kind that is taken: {}", kSecret, algorithms));
       return Error{Code::kInternal, "ssh: an option isn't taken", {}};
     }
     ssh_set_message_callback(session_, Refuses, &asked_);
