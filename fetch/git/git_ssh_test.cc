@@ -76,8 +76,10 @@ TEST_F(GitOverSsh, TheServersKeyIsOneOfTheSecrets_T15) {
       {"@revoked " + known + known, "is revoked"},
       {"@cert-authority " + known, "has no key of"},
       {"junk", "line 1 of known_hosts is none"},
-      {port + " ssh-ed25519 anVuaw==", "can't be read"},
-      {port + " ssh-junk anVuaw==", "can't be read"},
+      {port + " ssh-ed25519 anVuaw==\n" + port + " ssh-junk anVuaw==", "doesn't have (line 1, line 2 of it can't be read)"},
+      // What ssh itself passes over: a kind that isn't known here, and a key of version 1.
+      {port + " ssh-junk anVuaw==\n" + port + " 1024 35 123\n" + known, ""},
+      {"@revoked " + port + " ssh-junk anVuaw==\n" + known, "line 1 of known_hosts in the Secret"},
       {rsa, "shows a key that known_hosts"},  // a kind that the server doesn't have
   };
   for (const auto& [lines, why] : cases) {

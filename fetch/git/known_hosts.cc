@@ -80,7 +80,7 @@ Result<std::vector<KnownKey>> KeysOfHost(std::string_view known_hosts, std::stri
           Code::kInvalidArgument, fmt::format("line {} of known_hosts is none: host, kind and key", number), {}};
     }
     if (authority || !Names(words[0], name)) continue;
-    keys.push_back({words[1], words[2], revoked});
+    keys.push_back({words[1], words[2], revoked, number});
   }
   return keys;
 }

@@ -194,11 +194,16 @@ class OverSsh : public GitConversation {
     if (ssh_get_server_publickey(session_, &shown) != SSH_OK) return Broken(waiter, "its key");
     const Key server(shown);
     bool known = false;
+    std::vector<std::string> unread;
     for (const KnownKey& one : keys) {
       ssh_key read = nullptr;
       if (ssh_pki_import_pubkey_base64(one.key.c_str(), ssh_key_type_from_name(one.type.c_str()), &read) != SSH_OK) {
-        return Rejected(
-            fmt::format("known_hosts in {} has a key of {} that can't be read", kSecret, reference_.HostPort()));
+        if (one.revoked) {
+          return Rejected(
+              fmt::format("line {} of known_hosts in {} revokes a key that can't be read", one.line, kSecret));
+        }
+        unread.push_back(fmt::format("line {}", one.line));
+        continue;
       }
       const Key key(read);
       if (ssh_key_cmp(key.get(), server.get(), SSH_KEY_CMP_PUBLIC) != 0) continue;
@@ -207,9 +212,10 @@ class OverSsh : public GitConversation {
     }
     if (known) return Ok();
     return Rejected(
-        fmt::format("{} shows a key that known_hosts in {} doesn't have: somebody may have put "
+        fmt::format("{} shows a key that known_hosts in {} doesn't have{}: somebody may have put "
                     "another server in its place; correct it only once you know the new key",
-                    server_, kSecret));
+                    server_, kSecret,
+                    unread.empty() ? "" : fmt::format(" ({} of it can't be read)", JoinNames(unread, 5))));
   }
 
   Result<Key> ReadIdentity() const {
