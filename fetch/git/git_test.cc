@@ -89,6 +89,21 @@ TEST_P(Git, FilesAreOfTheFolder_T15) {
   EXPECT_THAT(version.error().message, HasSubstr("there is no tag v9.9.9"));
 }
 
+// Between the look at the tags and the release: of the old one nothing has been read.
+TEST_P(Git, ATagMayMove_T15) {
+  GitStandIn server(GetParam());
+  server.Release("v1.0.0", AwsRelease());
+  auto repository = server.Open();
+  EXPECT_THAT(Texts(repository->Versions({})), ElementsAre("v1.0.0"));
+  server.Git("tag -d v1.0.0");
+  server.Git("update-ref -d refs/heads/main");
+  server.Release("v1.0.0", AwsRelease("", "two"));
+  auto release = GetRelease({}, *repository, V("v1.0.0"));
+  if (GetParam().speaks_v2) return;  // it gives what the tag named, or says that it can't: the next look sees it
+  ASSERT_TRUE(release.ok()) << release.error().message;
+  EXPECT_THAT(release->components, HasSubstr("two"));
+}
+
 // Of a version the server is asked once, and of its files alone where it can leave out others.
 TEST(GitRequests, AreFew_T15) {
   GitStandIn server;

@@ -23,14 +23,14 @@ Error NoGit(std::string_view why) {
 }
 
 // The words aren't shown: what was sent to the server could stand in them.
-Error Refused() { return Error{Code::kInvalidArgument, "the git server refuses what it is asked for", {}}; }
+Error Refused(Code code) { return Error{code, "the git server refuses what it is asked for", {}}; }
 
 Error Unsupported(std::string_view why) { return Error{Code::kUnsupported, std::string(why), {}}; }
 
 Result<PktLine> Take(std::string_view& text) {
   auto line = TakePktLine(text);
   if (!line.ok()) return NoGit(line.error().message);
-  if (line->text.starts_with("ERR ")) return Refused();
+  if (line->text.starts_with("ERR ")) return Refused(Code::kInvalidArgument);
   return line;
 }
 
@@ -192,11 +192,12 @@ Status KeepPack(std::string& answer) {
   while (true) {
     auto line = TakePktLine(rest);
     if (!line.ok()) return Error{Code::kUnavailable, "what the git server sends is cut off", {}};
-    if (line->text.starts_with("ERR ")) return Refused();
+    // It has named the tag before: it has too much to do, or the tag was moved meanwhile.
+    if (line->text.starts_with("ERR ")) return Refused(Code::kUnavailable);
     if (line->kind == Kind::kFlush && begun) break;
     if (line->kind != Kind::kText || line->text.empty()) continue;
     const char channel = line->text.front();
-    if (channel == 3) return Refused();
+    if (channel == 3) return Refused(Code::kUnavailable);
     if (channel != 1) continue;  // what is said before it, and of its progress
     begun = true;
     std::memmove(answer.data() + kept, line->text.data() + 1, line->text.size() - 1);

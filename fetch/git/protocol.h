@@ -38,7 +38,7 @@ struct GitWants {
 std::string AskForObjects(const GitServer& server, const GitWants& wants);
 // How many sections end the answer to AskForObjects, where the connection stays open.
 int SectionsOfObjects(const GitServer& server, const GitWants& wants);
-// The pack in the answer, which takes its place. kUnavailable where it is cut off.
+// The pack in the answer, which takes its place. kUnavailable where it is cut off, or the server refuses it.
 Status KeepPack(std::string& answer);
 
 }  // namespace capi::fetch

@@ -89,6 +89,7 @@ TEST(GitPack, IsTakenOutOfItsChannel_T15) {
   for (std::string bad : {AsPktLine("\3 s3cret"), AsPktLine("ERR s3cret")}) {
     Status status = KeepPack(bad);
     ASSERT_FALSE(status.ok());
+    EXPECT_EQ(status.code(), Code::kUnavailable);
     EXPECT_EQ(status.error().message.find("s3cret"), std::string::npos);
   }
 }
