@@ -91,19 +91,22 @@ Status AddTag(std::string_view line, GitTags& tags) {
 }
 
 // What a server of version 0 can do stands behind the first ref.
-Status CheckCapabilities(std::string_view line) {
+Status CheckCapabilities(std::string_view line, GitServer& server) {
   const size_t end = line.find('\0');
   if (end == line.npos) return NoGit("it doesn't say what it can do");
   // An object's name of the other length says the same.
   if (line.find("object-format=sha256") != line.npos || line.find(' ') == 64) return Unsupported(kSha256);
   const std::string_view all = line.substr(end + 1);
   if (!Names(all, "shallow")) return Unsupported(kNoShallow);
+  for (const char* word : {"multi_ack_detailed", "multi_ack"}) {
+    if (server.multi_ack.empty() && Names(all, word)) server.multi_ack = word;
+  }
   if (!Names(all, "side-band-64k")) return Unsupported("the git server is too old (side-band-64k)");
   return Ok();
 }
 
 Status ReadRefs(std::string_view first, std::string_view text, GitServer& server) {
-  TRY(CheckCapabilities(first));
+  TRY(CheckCapabilities(first, server));
   std::string_view line = first;
   while (true) {
     if (!line.starts_with("shallow ")) TRY(AddTag(line, server.tags));
@@ -168,8 +171,10 @@ std::string AskForObjects(const GitServer& server, const GitWants& wants) {
     out += kPktDelimiter;
     out += AsPktLine("no-progress") + AsPktLine("ofs-delta");
   }
-  std::string capabilities =
-      server.speaks_v2 ? "" : fmt::format(" side-band-64k ofs-delta shallow no-progress {}", kAgent);
+  std::string capabilities = server.speaks_v2
+                                 ? ""
+                                 : fmt::format("{}{} side-band-64k ofs-delta shallow no-progress {}",
+                                               server.multi_ack.empty() ? "" : " ", server.multi_ack, kAgent);
   for (const ObjectId& id : wants.ids) {
     out += AsPktLine(fmt::format("want {}{}\n", ToHex(id), capabilities));
     capabilities.clear();

@@ -20,6 +20,7 @@ struct GitServer {
   bool speaks_v2 = false;
   bool filters = false;     // it can leave files out
   bool names_hash = false;  // it wants to be told of SHA-1
+  std::string multi_ack;    // of version 0: the word for it, "" for none; some answer nobody who doesn't say it
   GitTags tags;             // of version 0; the other one tells them when it is asked
 };
 // `over_http`: a line before it names the service. kInvalidArgument for what is none, or is cut off; kUnsupported for a

@@ -29,6 +29,9 @@ TEST(GitServer, SaysWhatItCanDo_T15) {
   ASSERT_TRUE(v0.ok()) << v0.error().message;
   EXPECT_FALSE(v0->speaks_v2 || v0->filters);
   EXPECT_EQ(v0->tags.size(), 1U);
+  EXPECT_EQ(v0->multi_ack, "multi_ack");
+  const std::string both = AsPktLine(kId + " HEAD\0multi_ack side-band-64k shallow multi_ack_detailed\n"s) + "0000";
+  EXPECT_EQ(ReadGitServer(both, false)->multi_ack, "multi_ack_detailed");
   EXPECT_TRUE(ReadGitServer(AsPktLine("version 1\n") + kV0, false).ok());
 }
 
@@ -96,7 +99,7 @@ TEST(GitPack, IsTakenOutOfItsChannel_T15) {
 
 TEST(GitQuestions, AreOfTheServersVersion_T15) {
   const ObjectId id = *IdFromHex(kId);
-  GitServer server{.speaks_v2 = true, .filters = true, .names_hash = true, .tags = {}};
+  GitServer server{.speaks_v2 = true, .filters = true, .names_hash = true, .multi_ack = "", .tags = {}};
   EXPECT_EQ(AskForTags(server),
             "0014command=ls-refs\n0017agent=capi-operator0016object-format=sha10001001aref-prefix refs/tags/\n0000");
   EXPECT_THAT(AskForObjects(server, {{id}, true, true}),
@@ -107,6 +110,10 @@ TEST(GitQuestions, AreOfTheServersVersion_T15) {
   EXPECT_EQ(AskForObjects({}, {{id}, true, true}),
             AsPktLine("want " + kId + " side-band-64k ofs-delta shallow no-progress agent=capi-operator\n") +
                 "000ddeepen 1\n00000009done\n");
+  // Azure DevOps answers nobody without it.
+  GitServer old;
+  old.multi_ack = "multi_ack_detailed";
+  EXPECT_THAT(AskForObjects(old, {{id}, true, true}), HasSubstr(kId + " multi_ack_detailed side-band-64k"));
   EXPECT_EQ(SectionsOfObjects(server, {{id}, true, true}), 1);
   EXPECT_EQ(SectionsOfObjects({}, {{id}, true, true}), 2);
 }
