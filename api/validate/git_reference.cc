@@ -41,7 +41,8 @@ bool IsPath(std::string_view path) {
 bool ReadHost(std::string_view text, GitReference& out) {
   std::string_view port;
   if (text.starts_with('[')) {
-    const size_t end = std::min(text.find(']'), text.size() - 1);
+    const size_t end = text.find(']');
+    if (end == text.npos) return false;
     out.host = ToLower(text.substr(1, end - 1));
     port = text.substr(end + 1);
     if (out.host.find(':') == out.host.npos || out.host.find_first_not_of("0123456789abcdef:.") != out.host.npos)
