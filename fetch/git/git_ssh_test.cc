@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <stop_token>
@@ -130,6 +131,22 @@ TEST_F(GitOverSsh, ARepositoryThatIsNotThereIsTold_T15) {
   EXPECT_EQ(versions.code(), Code::kNotFound) << versions.error().message;
   EXPECT_THAT(versions.error().message, HasSubstr("has no such repository for this key"));
   EXPECT_THAT(versions.error().message, Not(HasSubstr("does not appear")));
+}
+
+// As in a container, whose user stands in no file and has no home.
+TEST_F(GitOverSsh, AUserWithoutAHomeMayAsk_T15) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+  SshStandIn server;
+  server.git().Release("v1.0.0", AwsRelease());
+  const auto repository = server.Open(server.secret());
+  const pid_t child = fork();
+  if (child == 0) {
+    unsetenv("HOME");
+    _exit(setuid(54321) == 0 && repository->Versions(Context{}.WithTimeout(Seconds(20))).ok() ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 // What a server asks for by itself isn't kept: each is refused at once, and too many end it.

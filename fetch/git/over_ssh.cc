@@ -144,7 +144,8 @@ class OverSsh : public GitConversation {
     return Ok();
   }
 
-  // Of the system nothing counts: no configuration, agent or file of keys.
+  // Of the system nothing counts: no configuration, agent or file of keys. The library looks into these of its own
+  // accord, and wants a home for them, which not every user has.
   Status Prepare(const std::vector<KnownKey>& keys) {
     session_ = ssh_new();
     if (session_ == nullptr) return Error{Code::kInternal, "ssh: no memory", {}};
@@ -155,6 +156,9 @@ class OverSsh : public GitConversation {
     int fd = fcntl(connection_->fd(), F_DUPFD_CLOEXEC, 0);
     if (fd < 0) return Unreachable("ssh: no descriptor is left");
     const std::pair<ssh_options_e, const void*> options[] = {{SSH_OPTIONS_PROCESS_CONFIG, &no},
+                                                             {SSH_OPTIONS_SSH_DIR, "/dev/null"},
+                                                             {SSH_OPTIONS_KNOWNHOSTS, "/dev/null"},
+                                                             {SSH_OPTIONS_GLOBAL_KNOWNHOSTS, "/dev/null"},
                                                              {SSH_OPTIONS_HOST, reference_.host.c_str()},
                                                              {SSH_OPTIONS_PORT, &port},
                                                              {SSH_OPTIONS_USER, reference_.user.c_str()},
