@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/encoding.h"
+#include "base/http/pem.h"
 #include "base/strings.h"
 
 namespace capi::fetch {
@@ -51,6 +52,13 @@ Status CheckLine(const std::string& value, std::string_view key) {
       fmt::format("the Secret's key {} has more than one line, or a character that doesn't belong there", key));
 }
 
+// A CA that can't be read is told as what it is, and not as a server without a right certificate.
+Status CheckCa(const std::string& pem, std::string_view key) {
+  const auto certificates = http::ReadCertificates(pem, key);
+  if (certificates.ok() && !certificates->empty()) return Ok();
+  return Wrong(fmt::format("the Secret's key {} has no certificate in PEM, or one that can't be read", key));
+}
+
 // The first of them that is there.
 Result<std::string> TokenIn(const Secret& secret, GitCredentials& out) {
   std::string used;
@@ -78,8 +86,11 @@ Result<GitCredentials> OfHttp(const Secret& secret) {
   // The name that these services want beside a token.
   if (out.username.empty() && used == "github-token") out.username = "x-access-token";
   if (out.username.empty() && used == "gitlab-access-token") out.username = "oauth2";
-  out.ca = ValueOf(secret, "ca.crt");
-  if (out.ca.empty()) out.ca = ValueOf(secret, "caFile");
+  for (const char* key : {"caFile", "ca.crt"}) {
+    if (!secret.contains(key)) continue;
+    out.ca = ValueOf(secret, key);
+    TRY(CheckCa(out.ca, key));
+  }
   return out;
 }
 

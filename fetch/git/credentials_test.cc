@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/http/testing.h"
+
 namespace capi::fetch {
 namespace {
 
@@ -20,8 +22,9 @@ TEST(GitCredentials, AreThoseOfFluxAndOfOtherSources_T15) {
   EXPECT_EQ(ReadGitCredentials(kHttps, {{"bearerToken", "t"}})->Authorization(), "Bearer t");
   EXPECT_EQ(ReadGitCredentials(kHttps, {{"github-token", "t"}})->username, "x-access-token");
   EXPECT_EQ(ReadGitCredentials(kHttps, {{"gitlab-access-token", "t"}})->username, "oauth2");
-  EXPECT_EQ(ReadGitCredentials(kHttps, {{"caFile", "a"}})->ca, "a");
-  EXPECT_EQ(ReadGitCredentials(kHttps, {{"ca.crt", "a"}})->ca, "a");
+  const std::string ca = http_testing::TestCa().pem();
+  EXPECT_EQ(ReadGitCredentials(kHttps, {{"caFile", ca}})->ca, ca);
+  EXPECT_EQ(ReadGitCredentials(kHttps, {{"ca.crt", ca}})->ca, ca);
   auto ssh =
       ReadGitCredentials(kSsh, {{"identity", "i"}, {"identity.pub", "p"}, {"known_hosts", "k"}, {"password", "w"}});
   ASSERT_TRUE(ssh.ok());
@@ -45,6 +48,8 @@ TEST(GitCredentials, WhatDoesNotFitIsNamed_T15) {
       {kHttps, {{"username", "a:b"}, {"password", "s3cret"}}, "username has a colon"},
       {kHttps, {{"username", "a"}, {"password", "s3cret"}, {"bearerToken", "b"}}, "both password and bearerToken"},
       {kHttps, {{"username", "a"}, {"bearerToken", "s3cret"}}, "both username and bearerToken"},
+      {kHttps, {{"ca.crt", "s3cret"}}, "key ca.crt has no certificate"},
+      {kHttps, {{"caFile", "-----BEGIN CERTIFICATE-----\ns3\n-----END CERTIFICATE-----\n"}}, "key caFile has no"},
       {kSsh, {}, "needs the key identity"},
       {kSsh, {{"identity", "s3cret"}}, "needs the key known_hosts"},
   };

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <memory>
 #include <stop_token>
 #include <thread>
 
@@ -77,7 +78,8 @@ TEST_F(GitOverSsh, TheServersKeyIsOneOfTheSecrets_T15) {
       {"@revoked " + known + known, "is revoked"},
       {"@cert-authority " + known, "has no key of"},
       {"junk", "line 1 of known_hosts is none"},
-      {port + " ssh-ed25519 anVuaw==\n" + port + " ssh-junk anVuaw==", "doesn't have (line 1, line 2 of it can't be read)"},
+      {port + " ssh-ed25519 anVuaw==\n" + port + " ssh-junk anVuaw==",
+       "doesn't have (line 1, line 2 of it can't be read)"},
       // What ssh itself passes over: a kind that isn't known here, and a key of version 1.
       {port + " ssh-junk anVuaw==\n" + port + " 1024 35 123\n" + known, ""},
       {"@revoked " + port + " ssh-junk anVuaw==\n" + known, "line 1 of known_hosts in the Secret"},
@@ -152,14 +154,30 @@ TEST_F(GitOverSsh, AUserWithoutAHomeMayAsk_T15) {
 // What a server asks for by itself isn't kept: each is refused at once, and too many end it.
 TEST(GitOverSshFlood, AServerThatAsksForChannelsWithoutEndIsLeft_T15) {
   FloodingSshServer server;
-  auto repository =
-      *OpenGit({server.url(), "", {}}, server.secret(), api::ProviderType::kInfrastructure, "aws", {});
+  auto repository = *OpenGit({server.url(), "", {}}, server.secret(), api::ProviderType::kInfrastructure, "aws", {});
   auto versions = repository->Versions(Context{}.WithTimeout(Seconds(20)));
   EXPECT_EQ(versions.code(), Code::kInvalidArgument) << versions.error().message;
   EXPECT_THAT(versions.error().message, HasSubstr("asks for more than a git server does"));
   const auto [asked, refused] = server.End();
   EXPECT_GE(refused, 60);
   EXPECT_LT(asked, 100);
+}
+
+// T15: what is wrong with the Secret is told before anybody is asked, wherever the server is.
+TEST(GitOverSshSecret, WithAWrongSecretNobodyIsAsked_T15) {
+  const int port = std::make_unique<http_testing::RawServer>([](http_testing::Peer&, int) {})->port();  // it is gone
+  const std::string url = fmt::format("ssh://me@127.0.0.1:{}/r", port), key = NewPrivateKey();
+  const std::string known = fmt::format("[127.0.0.1]:{} ssh-ed25519 AAAA", port);
+  const std::map<std::string, std::string> secrets[] = {{{"identity", "x"}, {"known_hosts", known}},
+                                                        {{"identity", key}, {"known_hosts", "junk"}},
+                                                        {{"identity", key}, {"known_hosts", "other ssh-rsa AAAA"}}};
+  for (const auto& secret : secrets) {
+    auto repository = *OpenGit({url, "", {}}, secret, api::ProviderType::kInfrastructure, "aws", {});
+    EXPECT_EQ(repository->Versions({}).code(), Code::kUnauthenticated);
+  }
+  auto right = *OpenGit({url, "", {}}, {{"identity", key}, {"known_hosts", known}}, api::ProviderType::kInfrastructure,
+                        "aws", {});
+  EXPECT_EQ(right->Versions({}).code(), Code::kUnavailable);
 }
 
 // Before its key was looked at anybody in between can say it.
@@ -174,7 +192,7 @@ TEST(GitOverSshWords, WhatAServerSaysIsNotShown_T15) {
     peer.WaitForEnd();
   });
   const std::map<std::string, std::string> secret = {
-      {"identity", "x"}, {"known_hosts", fmt::format("[127.0.0.1]:{} ssh-ed25519 AAAA", server.port())}};
+      {"identity", NewPrivateKey()}, {"known_hosts", fmt::format("[127.0.0.1]:{} ssh-ed25519 AAAA", server.port())}};
   auto repository = *OpenGit({fmt::format("ssh://me@127.0.0.1:{}/r", server.port()), "", {}}, secret,
                              api::ProviderType::kInfrastructure, "aws", {});
   std::string log;
@@ -219,7 +237,7 @@ TEST_F(GitOverSsh, AServerThatComplainsWithoutEndIsLeft_T13_T15) {
 TEST(GitOverSshTimes, ASilentServerEndsWithTheCallersTime_T13) {
   http_testing::RawServer silent([](http_testing::Peer& peer, int) { peer.WaitForEnd(); }, true);
   const std::map<std::string, std::string> secret = {
-      {"identity", "x"}, {"known_hosts", fmt::format("[127.0.0.1]:{} ssh-ed25519 AAAA", silent.port())}};
+      {"identity", NewPrivateKey()}, {"known_hosts", fmt::format("[127.0.0.1]:{} ssh-ed25519 AAAA", silent.port())}};
   auto repository = *OpenGit({fmt::format("ssh://me@127.0.0.1:{}/r", silent.port()), "", {}}, secret,
                              api::ProviderType::kInfrastructure, "aws", {});
   auto late = repository->Versions(Context{}.WithTimeout(Millis(300)));

@@ -94,7 +94,6 @@ class OverSsh : public GitConversation {
   Result<std::string> Begin(const Context& ctx) override {
     http::Waiter waiter(ctx);
     const MonoTime limit = ctx.clock->Monotonic() + options_.connect_timeout;
-    connection_ = TRY_WITH(http::Connection::Dial(waiter, reference_.host, reference_.port, limit), server_);
     const auto keys = KeysOfHost(credentials_.known_hosts, reference_.host, reference_.port);
     if (!keys.ok()) return Rejected(fmt::format("{}: {}", kSecret, keys.error().message));
     if (keys->empty()) {
@@ -104,11 +103,13 @@ class OverSsh : public GitConversation {
                       kSecret, reference_.HostPort(),
                       reference_.port == 22 ? "" : fmt::format(" -p {}", reference_.port), reference_.host));
     }
+    const Key identity = TRY(ReadIdentity());
+    connection_ = TRY_WITH(http::Connection::Dial(waiter, reference_.host, reference_.port, limit), server_);
     TRY(Prepare(*keys));
     TRY(Until(
         waiter, [&] { return ssh_connect(session_); }, "its handshake"));
     TRY(CheckServer(waiter, *keys));
-    TRY(LogIn(waiter));
+    TRY(LogIn(waiter, identity.get()));
     TRY(Execute(waiter));
     return Answer(waiter, 1, options_.max_answer);
   }
@@ -166,7 +167,7 @@ class OverSsh : public GitConversation {
                                                              {SSH_OPTIONS_FD, &fd}};
     for (const auto& [option, value] : options) {
       if (ssh_options_set(session_, option, value) == 0) continue;
-      if (option == SSH_OPTIONS_FD) close(fd);
+      close(fd);  // it is the last of them
       return Error{Code::kInternal, "ssh: an option isn't taken", {}};
     }
     ssh_set_message_callback(session_, Refuses, &asked_);
@@ -215,11 +216,10 @@ class OverSsh : public GitConversation {
       known = true;
     }
     if (known) return Ok();
-    return Rejected(
-        fmt::format("{} shows a key that known_hosts in {} doesn't have{}: somebody may have put "
-                    "another server in its place; correct it only once you know the new key",
-                    server_, kSecret,
-                    unread.empty() ? "" : fmt::format(" ({} of it can't be read)", JoinNames(unread, 5))));
+    return Rejected(fmt::format(
+        "{} shows a key that known_hosts in {} doesn't have{}: somebody may have put "
+        "another server in its place; correct it only once you know the new key",
+        server_, kSecret, unread.empty() ? "" : fmt::format(" ({} of it can't be read)", JoinNames(unread, 5))));
   }
 
   Result<Key> ReadIdentity() const {
@@ -234,10 +234,9 @@ class OverSsh : public GitConversation {
                                 passphrase == nullptr ? " without a password" : " with its password"));
   }
 
-  Status LogIn(http::Waiter& waiter) {
-    const Key key = TRY(ReadIdentity());
+  Status LogIn(http::Waiter& waiter, ssh_key key) {
     while (true) {
-      switch (ssh_userauth_publickey(session_, nullptr, key.get())) {
+      switch (ssh_userauth_publickey(session_, nullptr, key)) {
         case SSH_AUTH_SUCCESS: return Ok();
         case SSH_AUTH_AGAIN: TRY(Wait(waiter)); break;
         case SSH_AUTH_ERROR: return Broken(waiter, "the login");
@@ -290,7 +289,8 @@ class OverSsh : public GitConversation {
 
   // What it says of that, and whatever else runs there, isn't shown.
   Error Ended(const http::Waiter& waiter, bool nothing_came, const std::string& words) const {
-    waiter.ctx().log.Debug("a git server ended", {{"server", server_}, {"said", Shorten(std::string(Trim(words)), 200)}});
+    waiter.ctx().log.Debug("a git server ended",
+                           {{"server", server_}, {"said", Shorten(std::string(Trim(words)), 200)}});
     if (!nothing_came) return Unreachable(fmt::format("{} ended in the middle of its answer", server_));
     return Error{Code::kNotFound, fmt::format("{} has no such repository for this key", server_), {}};
   }

@@ -128,6 +128,17 @@ ssh_channel LetIn(ssh_session session) {
 
 }  // namespace
 
+std::string NewPrivateKey() {
+  ssh_key key = nullptr;
+  char* text = nullptr;
+  EXPECT_EQ(ssh_pki_generate(SSH_KEYTYPE_ED25519, 0, &key), SSH_OK);
+  EXPECT_EQ(ssh_pki_export_privkey_base64(key, nullptr, nullptr, nullptr, &text), SSH_OK);
+  std::string out = text;
+  ssh_string_free_char(text);
+  ssh_key_free(key);
+  return out;
+}
+
 FloodingSshServer::FloodingSshServer() : folder_(NewFolder()) {
   ssh_key key = nullptr;
   EXPECT_EQ(ssh_pki_generate(SSH_KEYTYPE_ED25519, 0, &key), SSH_OK);
@@ -149,7 +160,7 @@ std::string FloodingSshServer::url() const { return fmt::format("ssh://me@127.0.
 
 std::map<std::string, std::string> FloodingSshServer::secret() const {
   const std::string key = *ReadFile(folder_ + "/host.pub");
-  return {{"identity", *ReadFile(folder_ + "/host")},
+  return {{"identity", NewPrivateKey()},
           {"known_hosts", fmt::format("[127.0.0.1]:{} ssh-ed25519 {}", server_->port(), key)}};
 }
 

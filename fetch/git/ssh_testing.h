@@ -42,7 +42,10 @@ class SshStandIn {
   int port_ = 0;
 };
 
-// A server of ssh that lets everybody in and then asks for channels to them, without end.
+// A private key as `identity` has it.
+std::string NewPrivateKey();
+
+// A server of ssh that lets everybody in and then asks for channels to them, without end. Thread-compatible.
 class FloodingSshServer {
  public:
   FloodingSshServer();
