@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
+#include <memory>
 
 #include "api/text.h"
 #include "base/mutex.h"
@@ -49,7 +49,7 @@ class GitRepository : public Repository {
     auto tags = Tags(ctx);
     if (!tags.ok()) return tags.error().With(fmt::format("failed to list the versions of {}", Describe()));
     std::vector<api::Version> versions;
-    for (const auto& [tag, id] : *tags) {
+    for (const auto& [tag, id] : **tags) {
       if (auto version = api::Version::Parse(tag); version.ok()) versions.push_back(*std::move(version));
     }
     Order(versions);
@@ -64,14 +64,14 @@ class GitRepository : public Repository {
 
  private:
   Result<std::string> Read(const Context& ctx, const api::Version& version, const std::string& name) {
-    const GitRelease release = TRY(ReleaseOf(ctx, version));
-    if (auto found = release.texts.find(name); found != release.texts.end()) {
+    const auto release = TRY(ReleaseOf(ctx, version));
+    if (auto found = release->texts.find(name); found != release->texts.end()) {
       if (found->second.starts_with(kLfs))
         return Invalid("the file is kept in Git LFS, which isn't read: commit the file itself");
       return found->second;
     }
-    std::vector<std::string> there = release.others;
-    for (const auto& [file, text] : release.texts) there.push_back(file);
+    std::vector<std::string> there = release->others;
+    for (const auto& [file, text] : release->texts) there.push_back(file);
     return NotFound(fmt::format("{} has no file of that name{}{}",
                                 reference_.folder.empty() ? "its top folder" : "folder " + reference_.folder,
                                 there.empty() ? "" : "; it has ", there.empty() ? "" : JoinNames(there, 10)));
@@ -86,17 +86,17 @@ class GitRepository : public Repository {
     return talk;
   }
 
-  Result<GitTags> Tags(const Context& ctx) {
+  Result<std::shared_ptr<const GitTags>> Tags(const Context& ctx) {
     const Context limited = ctx.WithTimeout(options_.request_timeout);
     auto tags = AskTags(limited);
     if (!tags.ok()) return OfOwnLimit(ctx, tags.error());
     return tags;
   }
 
-  Result<GitTags> AskTags(const Context& ctx) {
+  Result<std::shared_ptr<const GitTags>> AskTags(const Context& ctx) {
     {
       MutexLock lock(mu_);
-      if (tags_) return *tags_;
+      if (tags_) return tags_;
     }
     GitServer server;
     const auto talk = TRY(Begin(ctx, server));
@@ -105,26 +105,27 @@ class GitRepository : public Repository {
       server.tags = TRY(ReadGitTags(answer));
     }
     MutexLock lock(mu_);
-    tags_ = server.tags;
-    return std::move(server.tags);
+    tags_ = std::make_shared<const GitTags>(std::move(server.tags));
+    return tags_;
   }
 
-  Result<GitRelease> ReleaseOf(const Context& ctx, const api::Version& version) {
-    const GitTags tags = TRY(Tags(ctx));
+  Result<std::shared_ptr<const GitRelease>> ReleaseOf(const Context& ctx, const api::Version& version) {
+    const auto tags = TRY(Tags(ctx));
     const std::string with_v = version.ToString(), without = with_v.substr(1);  // I12
-    auto tag = tags.find(with_v);
-    if (tag == tags.end()) tag = tags.find(without);
-    if (tag == tags.end()) return NotFound(fmt::format("there is no tag {}", with_v));
+    auto tag = tags->find(with_v);
+    if (tag == tags->end()) tag = tags->find(without);
+    if (tag == tags->end()) return NotFound(fmt::format("there is no tag {}", with_v));
     {
       MutexLock lock(mu_);
       if (auto kept = releases_.find(tag->first); kept != releases_.end()) return kept->second;
     }
     auto release = AskRelease(ctx.WithTimeout(options_.request_timeout), tag->first, tag->second);
     if (!release.ok()) return OfOwnLimit(ctx, release.error()).With(fmt::format("tag {}", tag->first));
+    auto kept = std::make_shared<const GitRelease>(*std::move(release));
     MutexLock lock(mu_);
     if (releases_.size() >= kMostReleases) releases_.clear();
-    releases_[tag->first] = *release;
-    return release;
+    releases_[tag->first] = kept;
+    return kept;
   }
 
   static Result<Pack> AskObjects(const Context& ctx, GitConversation& talk, const GitServer& server,
@@ -195,8 +196,8 @@ class GitRepository : public Repository {
   const std::string components_;
   const HttpOptions options_;
   Mutex mu_;
-  std::optional<GitTags> tags_ CAPI_GUARDED_BY(mu_);
-  std::map<std::string, GitRelease> releases_ CAPI_GUARDED_BY(mu_);  // by tag
+  std::shared_ptr<const GitTags> tags_ CAPI_GUARDED_BY(mu_);  // null: not asked for so far
+  std::map<std::string, std::shared_ptr<const GitRelease>> releases_ CAPI_GUARDED_BY(mu_);  // by tag
 };
 
 }  // namespace
