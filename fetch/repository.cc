@@ -18,6 +18,7 @@ namespace capi::fetch {
 namespace {
 
 constexpr size_t kCandidates = 5;  // a release may lack its files while it is being published; older ones are not asked
+constexpr size_t kNewerSeries = 10;
 
 // The series that metadata names; nullopt for what can't be read, and for what another tool's format may mean by them.
 std::optional<api::Metadata> ReadSeries(std::string_view text) {
@@ -189,6 +190,45 @@ Result<std::optional<api::Version>> NewestFitting(const Context& ctx, Repository
                                                   const std::vector<std::string>& contracts) {
   Choice choice = TRY(Choose(ctx, repository, contracts));
   return choice.fits ? std::optional(std::move(choice.version)) : std::nullopt;
+}
+
+namespace {
+
+// It says nothing of the source, nor of its other files.
+bool IsOfOneFile(Code code) { return !IsAway(code) && code != Code::kUnauthenticated; }
+
+// The newest of `versions` that `fits` takes, and that has a contract.
+Result<std::optional<NewerVersion>> NewestWithContract(const Context& ctx, Repository& repository,
+                                                       const std::vector<api::Version>& versions, const Fits& fits) {
+  std::optional<Newest> newest = TRY(FirstWithMetadata(ctx, repository, versions, fits));
+  std::optional<api::Metadata> metadata = newest ? ReadSeries(newest->metadata) : std::nullopt;
+  std::optional<std::string> contract = metadata ? metadata->ContractOf(newest->version) : std::nullopt;
+  if (!contract) return std::optional<NewerVersion>();
+  return std::optional(NewerVersion{newest->version, *contract});
+}
+
+}  // namespace
+
+Result<std::vector<NewerVersion>> NewerVersions(const Context& ctx, Repository& repository, const api::Version& than) {
+  std::vector<api::Version> versions = NewestFirst(TRY_WITH(repository.Versions(ctx), kNoVersions));
+  std::erase_if(versions, [&](const api::Version& v) { return !v.prerelease.empty() || !(v > than); });
+  std::vector<NewerVersion> newer;
+  std::optional<api::Version> last;
+  std::optional<Error> unread;
+  size_t looked_at = 0;
+  for (const api::Version& version : versions) {
+    if (last && version.SameSeries(*last)) continue;
+    last = version;
+    if (++looked_at > kNewerSeries && !version.SameSeries(than)) continue;
+    auto newest =
+        NewestWithContract(ctx, repository, versions, [&](const api::Version& v) { return v.SameSeries(version); });
+    if (!newest.ok() && !IsOfOneFile(newest.code())) return newest.error();
+    if (!newest.ok()) unread = newest.error();
+    if (newest.ok() && *newest) newer.push_back(**newest);
+  }
+  if (newer.empty() && unread) return *unread;
+  std::reverse(newer.begin(), newer.end());
+  return newer;
 }
 
 Result<std::unique_ptr<Repository>> OpenUrl(std::string_view url, std::string_view manifest_label,

@@ -59,6 +59,17 @@ Result<api::Version> LatestVersion(const Context& ctx, Repository& repository,
 Result<std::optional<api::Version>> NewestFitting(const Context& ctx, Repository& repository,
                                                   const std::vector<std::string>& contracts);
 
+// A version, and the contract that the metadata of its own release gives it. A value.
+struct NewerVersion {
+  api::Version version;
+  std::string contract;
+  bool operator==(const NewerVersion&) const = default;
+};
+// Of each minor version the newest stable release above `than`, ascending: those of the ten newest minor versions, and
+// of `than`'s own. A release without metadata.yaml may be on its way yet: the one before it counts. Left out is what
+// its own metadata says no contract of, and, unless nothing else is there, a minor version whose metadata can't be had.
+Result<std::vector<NewerVersion>> NewerVersions(const Context& ctx, Repository& repository, const api::Version& than);
+
 // A clusterctl local repository: "<base>/<manifest label>/<version>/<file>".
 Result<std::unique_ptr<Repository>> OpenFolder(std::string base, std::string manifest_label,
                                                std::string components_file);

@@ -27,6 +27,7 @@ class TextRepository : public Repository {
     std::string key = version.ToString() + "/" + std::string(name);
     asked.push_back(key);
     if (failing.contains(version.ToString())) return Error{Code::kUnavailable, "transport failure", {}};
+    if (wrong.contains(version.ToString())) return Error{Code::kFailedPrecondition, "another digest", {}};
     auto file = files.find(key);
     if (file == files.end()) return Error{Code::kNotFound, key + " is not there", {}};
     return file->second;
@@ -35,7 +36,7 @@ class TextRepository : public Repository {
   bool listed = true;
   std::vector<api::Version> versions;
   std::map<std::string, std::string> files;
-  std::map<std::string, bool> failing;
+  std::map<std::string, bool> failing, wrong;
   std::vector<std::string> asked;
 };
 
@@ -232,6 +233,67 @@ TEST(OpenUrl, OpensEachKind) {
   }
   EXPECT_FALSE(
       OpenUrl("https://gitlab.example.org/api/v4/projects/1/packages/npm/p/v1/c.yaml", "cluster-api", {}).ok());
+}
+
+std::string Series(std::string_view version, std::string_view contract) {
+  const api::Version v = *api::Version::Parse(version);
+  return fmt::format("releaseSeries:\n- {{major: {}, minor: {}, contract: {}}}\n", v.major, v.minor, contract);
+}
+
+// U12: what a provider could go to, as each release says itself.
+TEST(NewerVersions, AreTheNewestOfEachMinorVersion_U12) {
+  TextRepository repository;
+  for (const char* version : {"v1.9.9", "v1.10.0", "v1.10.1", "v1.10.2", "v1.11.0", "v1.11.1", "v1.12.0-rc.1", "v2.0.0",
+                              "v2.1.0", "v3.0.0"}) {
+    Add(repository, version);
+    repository.files[std::string(version) + "/metadata.yaml"] =
+        Series(version, version[1] == '2' ? "v1beta2" : "v1beta1");
+  }
+  repository.files.erase("v1.11.1/metadata.yaml");                         // being published
+  repository.files["v2.1.0/metadata.yaml"] = Series("v2.0.0", "v1beta2");  // it doesn't name its own series
+  repository.files["v3.0.0/metadata.yaml"] = "not: [yaml";
+  auto newer = NewerVersions({}, repository, *api::Version::Parse("v1.10.0"));
+  ASSERT_TRUE(newer.ok()) << newer.error().message;
+  const std::vector<NewerVersion> wanted = {{*api::Version::Parse("v1.10.2"), "v1beta1"},
+                                            {*api::Version::Parse("v1.11.0"), "v1beta1"},
+                                            {*api::Version::Parse("v2.0.0"), "v1beta2"}};
+  EXPECT_EQ(*newer, wanted);
+
+  repository.asked.clear();
+  newer = NewerVersions({}, repository, *api::Version::Parse("v3.0.0"));
+  ASSERT_TRUE(newer.ok());
+  EXPECT_TRUE(newer->empty());
+  EXPECT_TRUE(repository.asked.empty()) << "where nothing is newer, no file is asked for";
+
+  repository.wrong["v1.10.2"] = true;  // of one release it says nothing of the others
+  newer = NewerVersions({}, repository, *api::Version::Parse("v1.10.0"));
+  ASSERT_TRUE(newer.ok()) << newer.error().message;
+  EXPECT_THAT(*newer, ::testing::ElementsAre(wanted[1], wanted[2]));
+  repository.wrong["v1.11.0"] = repository.wrong["v2.0.0"] = true;
+  EXPECT_EQ(NewerVersions({}, repository, *api::Version::Parse("v1.10.0")).code(), Code::kFailedPrecondition)
+      << "where none can be read, that isn't 'nothing is newer'";
+  repository.failing["v1.11.0"] = true;
+  EXPECT_EQ(NewerVersions({}, repository, *api::Version::Parse("v1.10.0")).code(), Code::kUnavailable);
+  repository.listed = false;
+  EXPECT_EQ(NewerVersions({}, repository, *api::Version::Parse("v1.10.0")).code(), Code::kUnavailable);
+}
+
+// U12: a repository of a thousand minor versions is asked for a few files.
+TEST(NewerVersions, AreBounded_U12) {
+  TextRepository repository;
+  for (int minor = 0; minor < 1000; ++minor) {
+    for (int patch = 0; patch < 2; ++patch) {
+      const std::string version = fmt::format("v1.{}.{}", minor, patch);
+      Add(repository, version);
+      repository.files[version + "/metadata.yaml"] = Series(version, "v1beta1");
+    }
+  }
+  auto newer = NewerVersions({}, repository, *api::Version::Parse("v1.0.0"));
+  ASSERT_TRUE(newer.ok());
+  ASSERT_EQ(newer->size(), 11u);
+  EXPECT_EQ(newer->front().version.ToString(), "v1.0.1") << "its own";
+  EXPECT_EQ(newer->back().version.ToString(), "v1.999.1");
+  EXPECT_EQ(repository.asked.size(), 11u);
 }
 
 }  // namespace
