@@ -33,6 +33,8 @@ status:
   applied: sha256:aa
   history: [{version: v1.9.0, contract: v1beta1, digest: sha256:bb, time: "2026-01-02T03:04:05Z"}]
   source: ConfigMap capa-system/v1.9.0
+  availableUpgrades: [{version: v1.9.1, contract: v1beta1}, {version: v2.0.0, contract: v1beta2, needs: CoreUpgrade}]
+  updateCheck: {source: "12", time: "2026-01-02T03:04:05Z", next: "2026-01-02T15:04:05Z"}
 )";
 
 TEST(ParseProvider, ReadsMetadataSpecAndStatus) {

@@ -23,6 +23,9 @@ constexpr ConditionInfo kConditions[] = {
     {condition::kWarnings,
      "The release was applied, but something in the declaration had no effect, or the API server warned of an object; "
      "absent when there is nothing to say."},
+    {condition::kUpgradeAvailable,
+     "A newer version than the installed one is known; absent until there was something to tell. It says nothing of "
+     "health."},
 };
 
 constexpr std::string_view kOtherBuilds = "Written by other builds";
@@ -41,6 +44,13 @@ constexpr ReasonInfo kReasons[] = {
     {"All is well", reason::kRenderWarnings, "Warnings",
      "Something in the declaration had no effect, or the API server warned of an object; the message says what.",
      "Correct it where the message says, or leave it: the provider works."},
+    {"All is well", reason::kUpgradeAvailable, "UpgradeAvailable", "A newer version than the installed one is known.",
+     "Read what status.availableUpgrades says of it; set spec.version when it suits you."},
+    {"All is well", reason::kUpToDate, "UpgradeAvailable", "No newer version than the installed one is known.",
+     "Nothing."},
+    {"All is well", reason::kUpdateCheckFailed, "UpgradeAvailable",
+     "It could not be found out whether there is a newer version; the provider works.",
+     "Nothing, or what the message says; the next look is at the time that it names."},
     {"All is well", reason::kPruned, "(event)", "Objects that the release no longer has were removed.", "Nothing."},
     {"All is well", reason::kStorageMigrated, "StorageMigrated",
      "Objects stored at an older version were written anew, and status.storedVersions of the CRDs is one version.",

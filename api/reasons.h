@@ -36,6 +36,8 @@ inline constexpr std::string_view kDrifted = "Drifted";
 inline constexpr std::string_view kStorageMigrated = "StorageMigrated";
 // The release was applied, but something in the declaration had no effect; absent when there is nothing to say.
 inline constexpr std::string_view kWarnings = "Warnings";
+// A newer version than the installed one is known; absent until there was something to tell. It says nothing of health.
+inline constexpr std::string_view kUpgradeAvailable = "UpgradeAvailable";
 
 }  // namespace condition
 
@@ -55,6 +57,12 @@ inline constexpr std::string_view kWorkloadsReady = "WorkloadsReady";
 inline constexpr std::string_view kContractAccepted = "ContractAccepted";
 // Something in the declaration had no effect; the message says what.
 inline constexpr std::string_view kRenderWarnings = "RenderWarnings";
+// A newer version than the installed one is known.
+inline constexpr std::string_view kUpgradeAvailable = "UpgradeAvailable";
+// No newer version than the installed one is known.
+inline constexpr std::string_view kUpToDate = "UpToDate";
+// It couldn't be found out whether there is a newer version; the provider works.
+inline constexpr std::string_view kUpdateCheckFailed = "UpdateCheckFailed";
 // Objects that the release no longer has were removed (event).
 inline constexpr std::string_view kPruned = "Pruned";
 // Objects stored at an older version were written anew, and status.storedVersions of the CRDs is one version.

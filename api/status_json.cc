@@ -9,8 +9,37 @@ HistoryEntry HistoryFromJson(const Json& entry) {
           GetString(entry, {"inputs"}),  GetString(entry, {"message"})};
 }
 
+UpdateCheck UpdateCheckFromJson(const Json& check) {
+  return {GetString(check, {"source"}), GetString(check, {"time"}), GetString(check, {"next"})};
+}
+
 void PutText(Json& out, const char* key, const std::string& text) {
   if (!text.empty()) out[key] = text;
+}
+
+void UpdatesFromJson(const Json& status, ProviderStatus& out) {
+  if (const Json* upgrades = Find(status, {"availableUpgrades"}); upgrades != nullptr && upgrades->is_array()) {
+    for (const Json& one : *upgrades) {
+      out.available_upgrades.push_back(
+          {GetString(one, {"version"}), GetString(one, {"contract"}), GetString(one, {"needs"})});
+    }
+  }
+  const Json* check = Find(status, {"updateCheck"});
+  if (check != nullptr && check->is_object()) out.update_check = UpdateCheckFromJson(*check);
+}
+
+void UpdatesToJson(const ProviderStatus& status, Json& out) {
+  for (const AvailableUpgrade& one : status.available_upgrades) {
+    Json item = {{"version", one.version}};
+    PutText(item, "contract", one.contract);
+    PutText(item, "needs", one.needs);
+    out["availableUpgrades"].push_back(std::move(item));
+  }
+  if (status.update_check) {
+    Json& check = out["updateCheck"] = {{"source", status.update_check->source}};
+    PutText(check, "time", status.update_check->time);
+    PutText(check, "next", status.update_check->next);
+  }
 }
 
 }  // namespace
@@ -31,6 +60,7 @@ ProviderStatus ParseStatus(const Json& status) {
   }
   out.source = GetString(status, {"source"});
   out.handled_reconcile_at = GetString(status, {"handledReconcileAt"});
+  UpdatesFromJson(status, out);
   return out;
 }
 
@@ -58,6 +88,7 @@ Json StatusToJson(const ProviderStatus& status) {
   }
   PutText(out, "source", status.source);
   PutText(out, "handledReconcileAt", status.handled_reconcile_at);
+  UpdatesToJson(status, out);
   return out;
 }
 

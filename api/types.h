@@ -152,6 +152,28 @@ struct HistoryEntry {
   bool operator==(const HistoryEntry&) const = default;
 };
 
+// What has to come before an installed provider can go to another version. As written into status.availableUpgrades.
+namespace need {
+inline constexpr std::string_view kPause = "Pause";              // the contract changes: all providers are paused (C3)
+inline constexpr std::string_view kCoreUpgrade = "CoreUpgrade";  // the core accepts the version's contract first (C1)
+inline constexpr std::string_view kNearerVersion = "NearerVersion";  // it is too many minor versions away (C7)
+}  // namespace need
+
+// A newer version than the installed one (behaviour.md U12).
+struct AvailableUpgrade {
+  std::string version, contract;
+  std::string needs = {};  // one of `need`; "" for nothing
+  bool operator==(const AvailableUpgrade&) const = default;
+};
+
+// The last look for newer versions (U12).
+struct UpdateCheck {
+  std::string source;     // digest of where it looked: of another source nothing is known
+  std::string time = {};  // when it ended; "" where there was none yet
+  std::string next = {};  // the next one; "" where a change of the source tells
+  bool operator==(const UpdateCheck&) const = default;
+};
+
 struct ProviderStatus {
   std::string contract, installed_version;
   // While spec.version isn't installed and its contract is known to differ (or the provider is to be unpaused): what
@@ -159,11 +181,13 @@ struct ProviderStatus {
   std::string desired_version, desired_contract;
   std::int64_t observed_generation = 0;
   std::vector<kube::Condition> conditions;
-  Json inventory;                     // kube::Inventory's format; null when absent
-  std::string applied;                // digest of all inputs of the last full apply
-  std::vector<HistoryEntry> history;  // newest first, at most 10
-  std::string source;                 // where the release came from: "github.com/owner/repo v1.2.3"
-  std::string handled_reconcile_at;   // value of the annotation reconcile-at that was acted on last (U8)
+  Json inventory;                                    // kube::Inventory's format; null when absent
+  std::string applied;                               // digest of all inputs of the last full apply
+  std::vector<HistoryEntry> history;                 // newest first, at most 10
+  std::string source;                                // where the release came from: "github.com/owner/repo v1.2.3"
+  std::string handled_reconcile_at;                  // value of the annotation reconcile-at that was acted on last (U8)
+  std::vector<AvailableUpgrade> available_upgrades;  // ascending
+  std::optional<UpdateCheck> update_check;
   bool operator==(const ProviderStatus&) const = default;
 };
 

@@ -65,6 +65,24 @@ Json History() {
       std::move(entry));
 }
 
+Json AvailableUpgrades() {
+  Json entry = Object("One newer version.",
+                      {{"version", Text("Version that could be installed.")},
+                       {"contract", Text("Its Cluster API contract.")},
+                       {"needs", Text("What has to come first: Pause (of all providers: the contract changes), "
+                                      "CoreUpgrade (the core provider doesn't accept its contract) or NearerVersion "
+                                      "(it is too many minor versions away); not set for nothing.")}},
+                      {"version"});
+  return ListOf("Newer versions than the installed one that are known: the newest of each minor version.",
+                std::move(entry));
+}
+
+Json UpdateCheck() {
+  return Object("The last look for newer versions.", {{"source", Text("Digest of where it looked.")},
+                                                      {"time", Text("When it ended; not set before the first one.")},
+                                                      {"next", Text("When the next one is.")}});
+}
+
 }  // namespace
 
 // The default is of no generation: whoever follows observedGeneration (kstatus) sees that nobody has looked at it yet.
@@ -83,7 +101,9 @@ Json Status(ApiVersion version) {
               {"applied", Text("Digest of all inputs of the last complete apply.")},
               {"history", History()},
               {"source", Text("Where the installed release came from.")},
-              {"handledReconcileAt", Text("Value of the annotation reconcile-at that was acted on last.")}});
+              {"handledReconcileAt", Text("Value of the annotation reconcile-at that was acted on last.")},
+              {"availableUpgrades", AvailableUpgrades()},
+              {"updateCheck", UpdateCheck()}});
   return With(std::move(status), {{"default", {{"observedGeneration", -1}}}});
 }
 

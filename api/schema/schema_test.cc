@@ -130,11 +130,18 @@ TEST(Schema, StatusHasAFieldForEverythingThatIsWritten) {
   status.inventory = Json::array({Json{{"kind", "Secret"}, {"name", "n"}, {"version", "v1"}}});
   status.history = {
       {"v1.0.0", "v1beta1", "sha256:00", "2026-01-02T03:04:05Z", "Failed", "2026-01-02T03:04:05Z", "x", "m"}};
+  status.available_upgrades = {{"v1.0.0", "v1beta1", "Pause"}};
+  status.update_check = UpdateCheck{"x", "2026-01-02T03:04:05Z", "2026-01-02T03:04:05Z"};
   const Json fields = schema::Status()["properties"];
   const Json written = StatusToJson(status);
   EXPECT_EQ(written.size(), fields.size());
   for (const auto& [name, value] : written.items()) {
     ASSERT_TRUE(fields.contains(name)) << name;
+    if (value.is_object()) {
+      for (const auto& [member, unused] : value.items()) {
+        EXPECT_TRUE(fields[name]["properties"].contains(member)) << name << "." << member;
+      }
+    }
     if (!value.is_array()) continue;
     for (const auto& [member, unused] : value[0].items()) {
       EXPECT_TRUE(fields[name]["items"]["properties"].contains(member)) << name << "." << member;
