@@ -1,6 +1,7 @@
 #include "operator/controller.h"
 
 #include "base/caught.h"
+#include "operator/decide/upgrades/updates.h"
 #include "operator/observe/slim.h"
 #include "operator/report/next_pass.h"
 #include "operator/wakes.h"
@@ -28,6 +29,7 @@ ProviderController::ProviderController(kube::Client& client, const Settings& set
                                        kube::EventRecorder& events, Clock& clock)
     : client_(client),
       options_(std::move(options)),
+      clock_(clock),
       cache_([this](const ProviderCache::Change& change) { OnProvider(change); }),
       watches_(
           client,
@@ -43,7 +45,9 @@ ProviderController::ProviderController(kube::Client& client, const Settings& set
       observer_({client, cache_, watches_, settings, fights_, use_, clock,
                  [this](const std::string& crd) { return actor_.MigrationOf(crd); },
                  [this](const std::string& key) { return actor_.RenderedInputs(key); }, [this] { return Unlisted(); },
-                 KeyOfRecords(inventory_key, options_.webhooks)}),
+                 KeyOfRecords(inventory_key, options_.webhooks),
+                 [this](const std::string& key) { return actor_.UpdatesFor(key); },
+                 [&sources](const api::Provider& provider) { return sources.PlaceOf(provider); }}),
       unseen_(client, cache_),
       writer_(client, cache_, masks_),
       actor_({client, observer_, cache_, writer_, settings, sources, masks_, secrets_, fights_, clock, inventory_key,
@@ -72,6 +76,13 @@ void ProviderController::AddTo(kube::Manager& manager) {
       "storage-migration",
       [this](const Context& ctx) {
         actor_.RunMigrations(ctx);
+        return Ok();
+      },
+      /*needs_lead=*/true);
+  manager.Add(
+      "update-checks",
+      [this](const Context& ctx) {
+        actor_.RunUpdateChecks(ctx);
         return Ok();
       },
       /*needs_lead=*/true);
@@ -193,7 +204,15 @@ kube::Outcome ProviderController::LookForNewer(const Context& ctx, Observation o
   o.provider.status = cached->provider->status;
   auto thrown = Caught([&] { reporter_.Knows(o.provider.id, actor_.NewestVersion(ctx, o)); });
   if (thrown) ctx.log.Error("the look for a newer version met a bug", {{"error", masks_.Hide(key, *thrown)}});
-  return reporter_.Left(next, began);
+  return CheckUpdates(o, reporter_.Left(next, began));
+}
+
+// U12: a look may be due before anything else wakes the provider.
+kube::Outcome ProviderController::CheckUpdates(Observation& o, kube::Outcome next) {
+  o.now = clock_.Now();
+  const auto due = UpdateCheckIn(o);
+  if (due == Millis(0)) actor_.AskForUpdates(o);
+  return due > Millis(0) ? reporter_.NoLaterThan(o.provider.id.Key(), next, *due) : next;
 }
 
 Result<kube::Outcome> ProviderController::Failed(const Context& ctx, const std::string& key, const Error& error) {

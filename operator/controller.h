@@ -35,7 +35,8 @@ class ProviderController {
                      kube::EventRecorder& events, Clock& clock);
   ~ProviderController();
 
-  // Adds the informers of the seven kinds, the workers, and those that migrate storage and look for unseen writes.
+  // Adds the informers of the seven kinds, the workers, and those that migrate storage and look for newer versions and
+  // unseen writes.
   void AddTo(kube::Manager& manager);
 
   // One pass. What it throws, and what fails it as a whole, is told in the provider's status (F1, F7); the error that
@@ -53,10 +54,12 @@ class ProviderController {
   Result<kube::Outcome> CatchingPass(const Context& ctx, const std::string& key);
   Result<kube::Outcome> TryPass(const Context& ctx, const std::string& key);
   kube::Outcome LookForNewer(const Context& ctx, Observation o, kube::Outcome next);
+  kube::Outcome CheckUpdates(Observation& o, kube::Outcome next);
   void Forget(const api::ProviderId& id);  // it is gone, and so is what is kept in memory for it
 
   kube::Client& client_;
   ControllerSettings options_;
+  Clock& clock_;
   ProviderCache cache_;
   Watches watches_;
   SecretMasks masks_;

@@ -12,6 +12,7 @@ Result<Settings> LoadSettings(const Options& options, const char* const* environ
   settings.allow_cross_namespace_references = options.allow_cross_namespace_references;
   settings.require_service_account = options.require_service_account;
   settings.require_verified = options.require_verified;
+  settings.check_updates = options.check_updates;
   settings.environment = SelectEnvironment(environment, options.environment_variables);
   auto text = ReadFile(options.clusterctl_config);
   if (!text.ok() && text.code() != Code::kNotFound) return text.error();

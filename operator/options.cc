@@ -14,7 +14,7 @@
 namespace capi::ops {
 namespace {
 
-constexpr Seconds kShortestSync{10};
+constexpr Seconds kShortestSync{10}, kShortestCheck{10};
 
 // "15s", "1m30s": whole seconds, one at least.
 Result<Seconds> ParseSeconds(const std::string& text) {
@@ -34,6 +34,26 @@ void AddSeconds(CLI::App& app, const std::string& name, Seconds& target, const s
            target = *parsed;
          },
          help)
+      ->type_name("DURATION");
+}
+
+// The same, or 0 for never.
+void AddCheckUpdates(CLI::App& app, Seconds& target) {
+  app.add_option_function<std::string>(
+         "--check-updates",
+         [&target](const std::string& text) {
+           auto parsed = api::ParseDuration(text);
+           const bool off = parsed.ok() && *parsed == Millis(0);
+           auto seconds = off ? Result<Seconds>(Seconds(0)) : ParseSeconds(text);
+           if (!seconds.ok()) throw CLI::ValidationError(seconds.error().message);
+           if (!off && *seconds < kShortestCheck) {
+             throw CLI::ValidationError(fmt::format("must be 0 or at least {}s", kShortestCheck.count()));
+           }
+           target = *seconds;
+         },
+         "time between two looks for newer versions at a provider's source, give or take a tenth; 0: no source is "
+         "asked "
+         "for them, as where there is no network [12h]")
       ->type_name("DURATION");
 }
 
@@ -137,6 +157,7 @@ std::string CheckWebhooks(Options& o) {
 }
 
 void AddReleases(CLI::App& app, Options& o) {
+  AddCheckUpdates(app, o.check_updates);
   app.add_option("--environment-variables", o.environment_variables,
                  "names (with * as a wildcard) of the operator's environment variables that releases may use")
       ->delimiter(',')

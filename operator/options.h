@@ -21,6 +21,7 @@ struct Options {
   Seconds lease_duration{15}, renew_deadline{10}, retry_period{2};
   int concurrency = 4;
   Seconds sync_period = std::chrono::hours(10);
+  Seconds check_updates = std::chrono::hours(12);  // 0: never
   std::string diagnostics_address = ":8443";
   bool insecure_diagnostics = false;
   std::string health_address = ":9440";

@@ -138,6 +138,26 @@ TEST(ParseOptions, Logs) {
   }
 }
 
+TEST(ParseOptions, NewerVersionsAreLookedForNowAndThen_U12) {
+  const struct {
+    std::vector<const char*> arguments;
+    std::optional<Seconds> every;  // nullopt: refused
+  } cases[] = {{{}, std::chrono::hours(12)},
+               {{"--check-updates=0"}, Seconds(0)},
+               {{"--check-updates=0s"}, Seconds(0)},
+               {{"--check-updates=1h"}, std::chrono::hours(1)},
+               {{"--check-updates=9s"}, std::nullopt},
+               {{"--check-updates=-1h"}, std::nullopt},
+               {{"--check-updates=daily"}, std::nullopt}};
+  for (const auto& c : cases) {
+    auto parsed = Parse(c.arguments);
+    ASSERT_EQ(parsed.options.has_value(), c.every.has_value()) << parsed.exit.text;
+    if (c.every) {
+      EXPECT_EQ(parsed.options->check_updates, *c.every);
+    }
+  }
+}
+
 TEST(ParseOptions, HelpAndVersionEndWell) {
   EXPECT_EQ(Parse({"--help"}).exit.code, 0);
   EXPECT_THAT(Parse({"--help"}).exit.text, HasSubstr("--environment-variables"));

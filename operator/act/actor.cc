@@ -8,6 +8,7 @@
 #include "operator/decide/rollout.h"
 #include "operator/decide/rules.h"
 #include "operator/decide/service_account.h"
+#include "operator/decide/upgrades/updates.h"
 #include "operator/report/announce.h"
 
 namespace capi::ops {
@@ -31,6 +32,12 @@ Actor::Actor(Needs needs)
                   rendered_, migrations_, needs_.masks, needs_.inventory_key, turns_}),
       remover_(needs_.client, needs_.writer),
       restorer_({needs_.client, needs_.observer, rendered_, needs_.fights}),
+      updates_({[this](const Context& ctx, const Observation& o) { return installer_.NewerVersions(ctx, o); },
+                [this](const std::string& key) {
+                  auto cached = needs_.cache.Get(key);
+                  return cached && !cached->spec_error && MayBeChecked(*cached->provider);
+                },
+                needs_.wake, needs_.clock}),
       scaler_(needs_.client, needs_.observer),
       pods_(needs_.client) {}
 
@@ -48,6 +55,7 @@ void Actor::Forget(const std::string& key) {
   installer_.Forget(key);
   pods_.Forget(key);
   migrations_.Forget(key);
+  updates_.Forget(key);
 }
 
 // P4: also the migration that it asked for stops.

@@ -12,6 +12,7 @@
 #include "operator/act/remover.h"
 #include "operator/act/restorer.h"
 #include "operator/act/scaler.h"
+#include "operator/act/update_checks.h"
 #include "operator/decide/decide.h"
 #include "operator/observe/observe.h"
 #include "operator/observe/pod_reasons.h"
@@ -48,6 +49,12 @@ class Actor {
   // What an Observation says of this provider's last render, and of how a CRD's migration stands.
   std::string RenderedInputs(const std::string& key) const { return rendered_.InputsOf(key); }
   MigrationProgress MigrationOf(const std::string& crd) { return migrations_.ProgressOf(crd); }
+
+  // U12: a look for newer versions is due; and what the last one has found.
+  void AskForUpdates(const Observation& o) { updates_.Ask(o); }
+  std::optional<UpdatesFound> UpdatesFor(const std::string& key) const { return updates_.FoundFor(key); }
+  // The worker that looks for them. Blocks until the context stops.
+  void RunUpdateChecks(const Context& ctx) { updates_.Run(ctx); }
 
   // The worker that migrates storage. Blocks until the context stops.
   void RunMigrations(const Context& ctx) { migrations_.Run(ctx); }
@@ -87,6 +94,7 @@ class Actor {
   Installer installer_;
   Remover remover_;
   Restorer restorer_;
+  UpdateChecks updates_;
   Scaler scaler_;
   PodReasons pods_;
 };

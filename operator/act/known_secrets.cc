@@ -89,7 +89,7 @@ void KnownSecrets::Forget(const std::string& key) {
 }
 
 void KnownSecrets::Learn(const Context& ctx, const std::string& key, const Observation& o, const Done& done) {
-  if (HasForeignWords(o.fleet) || !o.fights.empty() || HasForeignWords(done)) Learn(ctx, key);
+  if (HasForeignWords(o) || HasForeignWords(done)) Learn(ctx, key);
 }
 
 void KnownSecrets::Hide(const Context& ctx, const std::string& key, Fleet& fleet) {

@@ -206,6 +206,21 @@ std::optional<Hold> StaysAtZero(const Observation& o) {
   return std::nullopt;
 }
 
+std::string UpgradeNeeds(const Observation& o, const std::string& from, const std::string& to) {
+  std::vector<FleetMember> fleet = FleetOf(o);
+  for (FleetMember& member : fleet) {
+    member.desired.clear();
+    member.at_zero = false;
+  }
+  fleet.front().contract = from;
+  fleet.front().desired = to;
+  switch (api::JudgeMove(fleet, 0).kind) {
+    case api::MoveVerdict::Kind::kWaitForPause: return std::string(api::need::kPause);
+    case api::MoveVerdict::Kind::kWaitForCore: return std::string(api::need::kCoreUpgrade);
+    default: return "";
+  }
+}
+
 std::optional<Hold> ContractMismatch(const Observation& o, const std::string& contract) {
   if (contract.empty() || !o.core || o.core->status.contract.empty()) return std::nullopt;
   if (o.provider.id.type == api::ProviderType::kCore || api::Accepts(o.core->status.contract, contract)) {

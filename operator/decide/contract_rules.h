@@ -33,6 +33,10 @@ std::optional<Hold> AllCanBeSeen(const Observation& o, const Candidate& to);
 // C5: why a provider at zero replicas stays there, though it isn't declared paused.
 std::optional<Hold> StaysAtZero(const Observation& o);
 
+// U12: what has to come before this provider, with contract `from`, goes to a version with contract `to`, by what is
+// installed of the others; one of api::need, "" for nothing.
+std::string UpgradeNeeds(const Observation& o, const std::string& from, const std::string& to);
+
 // C1 as a fact: whether the core accepts what is installed; nullopt where nothing can be said.
 std::optional<Hold> ContractMismatch(const Observation& o, const std::string& contract);
 

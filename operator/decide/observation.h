@@ -93,6 +93,14 @@ struct Fight {
   Millis next{0};        // from now: to the next restoration, or to the end of the fight
 };
 
+// What a look for newer versions came to (U12; act/update_checks.h). A value.
+struct UpdatesFound {
+  std::string source;  // UpdateCheck::source, then
+  WallTime time;
+  std::vector<api::AvailableUpgrade> newer;  // without what they need
+  std::optional<Error> error;
+};
+
 // A value. Complete: Decide reads nothing else.
 struct Observation {
   api::Provider provider;
@@ -124,6 +132,9 @@ struct Observation {
   bool left_behind = false;          // CRDs or workloads with the provider's labels and our entry exist (U11)
   bool namespace_going = false;      // the provider's Namespace is being deleted (X5)
   std::string environment;           // digest of the operator's own inputs: variables, file, renderer version
+  Millis check_updates{0};           // time between two looks for newer versions (U12); 0: no source is asked for them
+  std::string source;                // where releases come from: URL, reference or folder; "" for ConfigMaps
+  std::optional<UpdatesFound> updates;  // the last one since the start
   WallTime now;
 };
 

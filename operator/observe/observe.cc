@@ -35,7 +35,9 @@ Observer::Observer(Needs needs)
       migration_of_(std::move(needs.migration_of)),
       rendered_inputs_(std::move(needs.rendered_inputs)),
       unlisted_(std::move(needs.unlisted)),
-      reference_key_(std::move(needs.reference_key)) {}
+      reference_key_(std::move(needs.reference_key)),
+      updates_found_(std::move(needs.updates_found)),
+      source_of_(std::move(needs.source_of)) {}
 
 Result<std::shared_ptr<kube::Informer>> Observer::Crds(const Context& ctx, const std::string& key) {
   return watches_.Need(ctx, CrdWatch(), key, SlimCrd);
@@ -176,6 +178,9 @@ Result<std::optional<Observation>> Observer::Observe(const Context& ctx, const s
   o.provider = *cached->provider;
   o.spec_error = cached->spec_error;
   o.spec_digest = cached->spec_digest;
+  o.check_updates = settings_.check_updates;
+  if (updates_found_) o.updates = updates_found_(key);
+  if (source_of_ && !o.spec_error) o.source = source_of_(o.provider);
   auto inventory = kube::Inventory::Parse(o.provider.status.inventory);
   if (inventory.ok()) {
     o.inventory = *inventory;

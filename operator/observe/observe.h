@@ -35,6 +35,8 @@ class Observer {
     std::function<std::string(const std::string& key)> rendered_inputs;     // Observation.rendered
     std::function<std::vector<std::string>()> unlisted;                     // kinds of providers that can't be listed
     ReferenceKey reference_key;                                             // null: no record counts (T1)
+    std::function<std::optional<UpdatesFound>(const std::string& key)> updates_found = {};  // U12; null: nothing is
+    std::function<std::string(const api::Provider&)> source_of = {};  // Observation.source; null: it isn't known
   };
   explicit Observer(Needs needs);
 
@@ -118,6 +120,8 @@ class Observer {
   const std::function<std::string(const std::string&)> rendered_inputs_;
   const std::function<std::vector<std::string>()> unlisted_;
   const ReferenceKey reference_key_;
+  const std::function<std::optional<UpdatesFound>(const std::string&)> updates_found_;
+  const std::function<std::string(const api::Provider&)> source_of_;
   Mutex mu_;
   std::map<std::string, std::set<std::string>> awaited_groups_ CAPI_GUARDED_BY(mu_);
 };

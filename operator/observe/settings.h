@@ -34,6 +34,7 @@ struct Settings {
   bool allow_cross_namespace_references = false;   // T1; decides whether a provider is applied, not what
   bool require_service_account = false;            // T8; the same
   bool require_verified = false;                   // T14; the same
+  Millis check_updates{0};                         // between two looks for newer versions (U12), 0 for none; the same
   std::map<std::string, std::string> environment;  // name to value, those that --environment-variables names (I7)
 
   // Of `environment`; nullopt where it isn't there.

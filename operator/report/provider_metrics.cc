@@ -16,6 +16,8 @@ constexpr kube::MetricFamily kPaused{"capi_operator_provider_paused",
 constexpr kube::MetricFamily kInfo{"capi_operator_provider_info",
                                    "1: the version that is installed, its contract, and the newest version "
                                    "that is known and fits."};
+constexpr kube::MetricFamily kUpgrades{"capi_operator_provider_available_upgrades",
+                                       "Newer versions that are known, of each minor version the newest."};
 constexpr kube::MetricFamily kRestored{
     "capi_operator_provider_drift_corrected_total",
     "Objects that somebody had changed or deleted, and that are as they were applied again."};
@@ -54,6 +56,7 @@ void ProviderMetrics::Show(const api::Provider& provider, const api::ProviderSta
   metrics_.Set(kReady, labels, Is(status, api::condition::kReady));
   metrics_.Set(kStalled, labels, Is(status, api::condition::kStalled));
   metrics_.Set(kPaused, labels, IsPausedByUser(provider) ? 1 : 0);
+  metrics_.Set(kUpgrades, labels, static_cast<double>(status.available_upgrades.size()));
   metrics_.Count(kRestored, labels, 0);
   ShowInfo(provider.id, status);
 }
@@ -96,7 +99,8 @@ void ProviderMetrics::Restored(const api::ProviderId& id, size_t objects) {
 
 void ProviderMetrics::Forget(const api::ProviderId& id) {
   const kube::Labels labels = LabelsOf(id);
-  for (const kube::MetricFamily& family : {kReady, kStalled, kPaused, kRestored}) metrics_.Remove(family, labels);
+  for (const kube::MetricFamily& family : {kReady, kStalled, kPaused, kUpgrades, kRestored})
+    metrics_.Remove(family, labels);
   for (const auto& [phase, name] : kPhases) metrics_.Remove(kTime, With(labels, "phase", name));
   MutexLock lock(mu_);
   newest_.erase(id.Key());

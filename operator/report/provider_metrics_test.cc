@@ -24,7 +24,9 @@ TEST(ProviderMetrics, TellWhatIsInstalledOnce) {
   status.installed_version = "v1.0.0";
   status.contract = "v1beta1";
   status.conditions = {{.type = "Ready", .status = "True"}, {.type = "Paused", .status = "True", .reason = "Paused"}};
+  status.available_upgrades = {{"v1.1.0", "v1beta1"}, {"v2.0.0", "v1beta2"}};
   measured.Show(aws, status);
+  EXPECT_THAT(metrics.Text(), HasSubstr(Line("capi_operator_provider_available_upgrades", "} 2"))) << "U12";
   const std::string info =
       "capi_operator_provider_info{contract=\"v1beta1\",kind=\"InfrastructureProvider\",latest=\"\",";
   EXPECT_THAT(metrics.Text(), HasSubstr(info + R"(name="aws",namespace="aws-system",version="v1.0.0"} 1)"));

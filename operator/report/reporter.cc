@@ -78,6 +78,13 @@ kube::Outcome Reporter::Left(kube::Outcome next, MonoTime since) {
   return next;
 }
 
+kube::Outcome Reporter::NoLaterThan(const std::string& key, kube::Outcome next, Millis due) {
+  if (next.again_after && *next.again_after < due) return next;
+  next.again_after = due;
+  resyncs_.Next(key, false);
+  return next;
+}
+
 // nullopt: it is written. Else what comes of it that it isn't.
 Result<std::optional<kube::Outcome>> Reporter::Write(const Context& ctx, api::Provider& provider,
                                                      const api::ProviderStatus& status) {

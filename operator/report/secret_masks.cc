@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "operator/decide/upgrades/updates.h"
+
 namespace capi::ops {
 namespace {
 
@@ -33,6 +35,11 @@ bool HasForeignWords(const Fleet& fleet) {
                      [](const Workload& workload) { return !workload.health.ok(); }) ||
          std::any_of(fleet.unmigrated.begin(), fleet.unmigrated.end(),
                      [](const CrdState& crd) { return crd.migration.error.has_value(); });
+}
+
+bool HasForeignWords(const Observation& o) {
+  const bool of_source = o.updates && o.updates->error && IsUntold(o.updates, o.provider.status);
+  return HasForeignWords(o.fleet) || !o.fights.empty() || of_source;
 }
 
 bool HasForeignWords(const Done& done) {
@@ -111,6 +118,7 @@ void SecretMasks::Hide(const std::string& provider, Observation& o, Done& done) 
   auto values = ToHide(provider);
   HideIn(*values, o.fleet);
   for (Fight& fight : o.fights) fight.what = values->Hide(std::move(fight.what));
+  if (o.updates && o.updates->error) o.updates->error->message = values->Hide(std::move(o.updates->error->message));
   if (done.fleet) HideIn(*values, *done.fleet);
   if (done.hold) {
     done.hold->message = values->Hide(std::move(done.hold->message));

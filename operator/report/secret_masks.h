@@ -13,8 +13,9 @@
 
 namespace capi::ops {
 
-// Whether something in it was written by others: by an API server, a pod, or who changed an object.
+// Whether something in it was written by others: by an API server, a pod, who changed an object, or a source.
 bool HasForeignWords(const Fleet& fleet);
+bool HasForeignWords(const Observation& o);
 bool HasForeignWords(const Done& done);
 
 // What others wrote of a provider whose values aren't all known is not shown: after a restart, until they are read. A

@@ -27,6 +27,18 @@ Json FinalizerPatch(const kube::Object& object, bool add) {
   return AtVersion(object.resource_version(), {{"metadata", {{"finalizers", finalizers}}}});
 }
 
+// A merge patch keeps what it doesn't name: members that went away are set to null, those of members too.
+void NameWhatWent(const Json& before, Json& now) {
+  for (const auto& [key, value] : before.items()) {
+    auto is = now.find(key);
+    if (is == now.end()) {
+      now[key] = nullptr;
+    } else if (is->is_object() && value.is_object()) {
+      NameWhatWent(value, *is);
+    }
+  }
+}
+
 // F9: what the server has dropped would be missing from the next pass on, and nobody would know why.
 Status NothingDropped(const api::Provider& provider, const std::vector<std::string>& warnings) {
   auto dropped = std::find_if(warnings.begin(), warnings.end(), kube::IsFieldWarning);
@@ -61,13 +73,9 @@ Status StatusWriter::WriteStatus(const Context& ctx, api::Provider& provider, co
   if (decided == provider.status) return Ok();
   const api::ProviderStatus status = masks_.Hide(provider.id.Key(), decided);
   if (status == provider.status) return Ok();
-  // A merge patch keeps what it doesn't name: members that went away are set to null. Which these are is known at one
-  // version alone: a write that was done, though its answer was lost, has others.
+  // What went away is known at one version alone: a write that was done, though its answer was lost, has others.
   Json now = api::StatusToJson(status);
-  const Json before = api::StatusToJson(provider.status);
-  for (const auto& [key, value] : before.items()) {
-    if (!now.contains(key)) now[key] = nullptr;
-  }
+  NameWhatWent(api::StatusToJson(provider.status), now);
   TRY(Patch(ctx, provider, AtVersion(provider.resource_version, {{"status", now}}), "status"));
   provider.status = status;
   return Ok();

@@ -133,5 +133,28 @@ TEST(StatusWriter, ARestoreBehindTheLastWriteIsNoticed) {
   EXPECT_EQ(reads, 2);
 }
 
+// A merge patch keeps the members of a member that it doesn't name.
+TEST(StatusWriter, WhatWentOfAMemberIsSetToNull_U12) {
+  std::string sent;
+  http_testing::RawServer server([&](http_testing::Peer& peer, int) {
+    sent = peer.ReadRequest();
+    peer.Write("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: " + std::to_string(kObject.size()) +
+               "\r\n\r\n" + std::string(kObject));
+  });
+  auto client = *kube::Client::Connect({.server = server.url()}, {});
+  ProviderCache cache([](const ProviderCache::Change&) {});
+  const SecretMasks masks;
+  api::Provider provider = *api::ParseProvider(kube::Object(Json::parse(kObject)));
+  provider.status.update_check = api::UpdateCheck{"of", "2026-01-01T00:00:00Z", "2026-01-01T12:00:00Z"};
+  provider.status.source = "github.com";
+  api::ProviderStatus status = provider.status;
+  status.source = "";
+  status.update_check = api::UpdateCheck{"of another"};
+  StatusWriter writer(*client, cache, masks);
+  ASSERT_TRUE(writer.WriteStatus(Context{}.WithTimeout(Seconds(30)), provider, status).ok());
+  EXPECT_THAT(sent, HasSubstr(R"("source":null)"));
+  EXPECT_THAT(sent, HasSubstr(R"("updateCheck":{"next":null,"source":"of another","time":null})"));
+}
+
 }  // namespace
 }  // namespace capi::ops

@@ -11,6 +11,8 @@
 #include "operator/decide/pause.h"
 #include "operator/decide/rollout.h"
 #include "operator/decide/rules.h"
+#include "operator/decide/upgrades/updates.h"
+#include "operator/report/summarize_updates.h"
 
 namespace capi::ops {
 namespace {
@@ -375,11 +377,17 @@ api::ProviderStatus Summarize(const Observation& o, const Done& done) {
   if (done.installed_version) status.installed_version = *done.installed_version;
   if (done.source) status.source = *done.source;
   if (done.handled_reconcile_at) status.handled_reconcile_at = *done.handled_reconcile_at;
+  SettleUpdates(status, o);
   KeepHistory(status, o, done);
   ReportWarnings(conditions, done);
   ReportFights(conditions, o);
   ReportPause(conditions, o, done);
   ReportContract(conditions, o, status.contract);
+  if (auto upgrade = UpgradeCondition(o, status)) {
+    conditions.Set(upgrade->type, upgrade->status, upgrade->reason, upgrade->message);
+  } else {
+    conditions.Remove(condition::kUpgradeAvailable);
+  }
   SettleDesired(status, o, done);
   if (changed_version || BeginsUpgrade(o, done)) {
     conditions.Set(condition::kProviderUpgraded, "False", reason::kUpgrading,
@@ -432,10 +440,6 @@ bool WaitsForItsTurn(const Hold& hold) {
   return hold.reason == reason::kWaitingForCoreProviderReady || hold.reason == reason::kWaitingForSource;
 }
 
-}  // namespace
-
-namespace {
-
 // An event has room for 1,024 bytes: YAML that is cut off is none, or another one.
 std::string ForEvent(const Condition& c, const Done& done) {
   if (!done.hold || done.hold->details.empty() || c.reason != done.hold->reason) return c.message;
@@ -463,6 +467,7 @@ std::vector<Event> EventsOf(const api::ProviderStatus& was, const api::ProviderS
       events.push_back({"Normal", c.reason, fmt::format("{} {}", c.message, is.installed_version)});
     }
   }
+  AddUpdateEvents(was, is, events);
   return events;
 }
 

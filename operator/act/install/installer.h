@@ -58,6 +58,8 @@ class Installer {
   std::optional<Hold> RenderAgain(const Context& ctx, const Observation& o, PhaseTimes& times);
   // behaviour.md U4: removes what is marked stale, once everything new is healthy.
   Done Prune(const Context& ctx, const Observation& o);
+  // Newer versions than the installed one, as its source has them, verified where that is asked for (U12). load.cc
+  Result<std::vector<api::AvailableUpgrade>> NewerVersions(const Context& ctx, const Observation& o);
   // The newest version that is known and fits; "" for none.
   std::string NewestVersion(const Context& ctx, const Observation& o) { return newest_.Of(ctx.InOwnName(), o); }
   // Drops what is kept for a provider that is gone.

@@ -8,6 +8,7 @@
 #include "operator/act/install/installation.h"
 #include "operator/act/install/installer.h"
 #include "operator/decide/rules.h"
+#include "operator/decide/upgrades/updates.h"
 
 namespace capi::ops {
 namespace {
@@ -41,10 +42,6 @@ Hold FetchHold(const Error& error, std::string_view not_found) {
   // T6: the same wrong file as a rule; but nobody tells when the right one is there.
   if (error.code == Code::kFailedPrecondition) hold.retry = Retry::kRefused;
   return hold;
-}
-
-bool HasSelector(const Observation& o) {
-  return o.provider.spec.fetch_config && o.provider.spec.fetch_config->selector.has_value();
 }
 
 Hold NothingSelected(const Observation& o) {
@@ -211,6 +208,26 @@ std::optional<Hold> Installer::PickVersion(const Context& ctx, Observation& o, f
   if (cached) o.provider = *cached->provider;
   o.provider.spec.version = version->ToString();
   return std::nullopt;
+}
+
+// U12: it is no try, and takes no turn of those who want to install something (T13): there is one look at a time.
+Result<std::vector<api::AvailableUpgrade>> Installer::NewerVersions(const Context& ctx, const Observation& o) {
+  const api::Version installed = TRY(api::Version::Parse(o.provider.status.installed_version));
+  const MonoTime until = ctx.clock->Monotonic() + kFetchTime;
+  Installation m;
+  std::optional<Hold> hold = ReadKeys(ctx, o, m);
+  if (!hold && HasSelector(o)) {
+    m.repository =
+        Verified(o, m, releases::StoredRepository(needs_.client, o.provider, o.releases, "the selected ConfigMaps"));
+  } else if (!hold) {
+    hold = OpenSource(ctx, o, m);
+  }
+  if (hold) return Error{Code::kFailedPrecondition, std::move(hold->message), hold->after};
+  auto newer = fetch::NewerVersions(UntilEndOfFetch(ctx.InOwnName(), until), *m.repository, installed);
+  if (!newer.ok()) return fetch::OfOwnLimit(ctx, newer.error()).With("looking for newer versions");
+  std::vector<api::AvailableUpgrade> found;
+  for (const fetch::NewerVersion& one : *newer) found.push_back({one.version.ToString(), one.contract});
+  return found;
 }
 
 // The texts of the release: from the cluster, else from its source, and then into the cluster (I14).

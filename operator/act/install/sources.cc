@@ -142,4 +142,15 @@ Result<std::unique_ptr<fetch::Repository>> Sources::Open(const api::Provider& pr
   return fetch::OpenGitHub(*url, github);
 }
 
+// As Open takes them, one before the other.
+std::string Sources::PlaceOf(const api::Provider& provider) const {
+  const api::ProviderId& id = provider.id;
+  const auto& fetch = provider.spec.fetch_config;
+  if (fetch && fetch->selector) return "";
+  if (fetch && !fetch->oci.empty()) return "oci " + fetch->oci;
+  if (fetch && !fetch->url.empty()) return "url " + fetch->url;
+  if (!options_.folder.empty()) return "folder " + options_.folder;
+  return "url " + settings_.UrlOf(id.type, id.name).value_or("");
+}
+
 }  // namespace capi::ops

@@ -39,6 +39,9 @@ class Sources {
                                                   const fetch::SourceCredentials& credentials,
                                                   const std::map<std::string, std::string>& git = {}) const;
 
+  // Where that leads, in words that are others for another place; "" for a selector, and where no source is known.
+  std::string PlaceOf(const api::Provider& provider) const;
+
   size_t at_once() const { return options_.at_once; }
 
  private:

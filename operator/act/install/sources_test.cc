@@ -216,5 +216,28 @@ TEST(Sources, TheConfigurationFileNamesAnyHost_T2) {
   EXPECT_TRUE(Sources(settings, {}).Open(provider, {}).ok());
 }
 
+// U12: what is known of one place says nothing of another, whoever has named it.
+TEST(Sources, APlaceIsWhatOpenTakes_U12) {
+  Settings settings;
+  api::Provider provider;
+  provider.id = {api::ProviderType::kInfrastructure, "ns", "mine"};
+  EXPECT_EQ(Sources(settings, {}).PlaceOf(provider), "url ");
+  settings.file.providers = {{api::ProviderType::kInfrastructure, "mine", "https://g.example/a"}};
+  EXPECT_EQ(Sources(settings, {}).PlaceOf(provider), "url https://g.example/a");
+  SourceOptions options;
+  options.folder = "/releases";
+  EXPECT_EQ(Sources(settings, options).PlaceOf(provider), "folder /releases");
+  provider.spec.fetch_config = api::FetchConfig{};
+  EXPECT_EQ(Sources(settings, options).PlaceOf(provider), "folder /releases");
+  provider.spec.fetch_config->url = "https://h.example/b";
+  EXPECT_EQ(Sources(settings, options).PlaceOf(provider), "url https://h.example/b");
+  provider.spec.fetch_config->url = "";
+  provider.spec.fetch_config->oci = "r.example/c";
+  EXPECT_EQ(Sources(settings, options).PlaceOf(provider), "oci r.example/c");
+  provider.spec.fetch_config->oci = "";
+  provider.spec.fetch_config->selector = Json::object();
+  EXPECT_EQ(Sources(settings, options).PlaceOf(provider), "");
+}
+
 }  // namespace
 }  // namespace capi::ops

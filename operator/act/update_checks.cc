@@ -1,0 +1,107 @@
+#include "operator/act/update_checks.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/caught.h"
+#include "operator/decide/upgrades/updates.h"
+
+namespace capi::ops {
+namespace {
+
+// What a look reads of it: not its inventory, nor the others.
+Observation ToLookAt(const Observation& o) {
+  Observation out;
+  out.provider = o.provider;
+  out.provider.status.inventory = {};
+  out.releases = o.releases;
+  out.config_secret = o.config_secret;
+  out.source_secret = o.source_secret;
+  out.keys_secret = o.keys_secret;
+  return out;
+}
+
+}  // namespace
+
+void UpdateChecks::Ask(const Observation& o) {
+  if (!o.provider.status.update_check) return;
+  const std::string key = o.provider.id.Key();
+  MutexLock lock(mu_);
+  auto found = found_.find(key);
+  if (looking_ == key || (found != found_.end() && IsUntold(found->second, o.provider.status))) return;
+  auto mine = std::find_if(line_.begin(), line_.end(),
+                           [&](const Observation& one) { return one.provider.id == o.provider.id; });
+  if (mine != line_.end()) {
+    *mine = ToLookAt(o);
+    return;
+  }
+  line_.push_back(ToLookAt(o));
+  changed_.notify_all();
+}
+
+std::optional<UpdatesFound> UpdateChecks::FoundFor(const std::string& key) const {
+  MutexLock lock(mu_);
+  auto found = found_.find(key);
+  return found == found_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void UpdateChecks::Forget(const std::string& key) {
+  MutexLock lock(mu_);
+  found_.erase(key);
+  std::erase_if(line_, [&](const Observation& one) { return one.provider.id.Key() == key; });
+  if (looking_ == key) forgotten_ = true;
+}
+
+std::optional<Observation> UpdateChecks::Next(const Context& ctx) {
+  MutexLock lock(mu_);
+  looking_.clear();
+  forgotten_ = false;
+  needs_.clock.WaitUntil(changed_, mu_, ctx.stop, MonoTime::max(), [this] {
+    mu_.AssertHeld();
+    return !line_.empty();
+  });
+  if (line_.empty()) return std::nullopt;
+  Observation next = std::move(line_.front());
+  line_.pop_front();
+  looking_ = next.provider.id.Key();
+  return next;
+}
+
+void UpdateChecks::Run(const Context& ctx) {
+  while (!ctx.stop.stop_requested()) {
+    auto next = Next(ctx);
+    if (!next || ctx.stop.stop_requested() || !needs_.may_look(next->provider.id.Key())) continue;
+    Look(ctx, *next);
+  }
+}
+
+// The log has no words of the source's: who they are told to hides what is secret of them first (I7).
+void UpdateChecks::Look(const Context& ctx, const Observation& o) {
+  const std::string key = o.provider.id.Key();
+  Result<std::vector<api::AvailableUpgrade>> looked = std::vector<api::AvailableUpgrade>();
+  auto thrown = Caught([&] { looked = needs_.look(ctx, o); });
+  if (ctx.stop.stop_requested()) return;
+  if (thrown) looked = Error{Code::kInternal, "the look for newer versions met a bug: " + *thrown, {}};
+  UpdatesFound found{
+      .source = o.provider.status.update_check->source, .time = needs_.clock.Now(), .newer = {}, .error = {}};
+  if (looked.ok()) {
+    found.newer = *std::move(looked);
+    ctx.log.Debug("looked for newer versions", {{"provider", key}, {"newer", found.newer.size()}});
+  } else {
+    found.error = looked.error();
+    ctx.log.Info("can't look for newer versions", {{"provider", key}, {"code", CodeName(found.error->code)}});
+  }
+  Keep(key, std::move(found));
+}
+
+void UpdateChecks::Keep(const std::string& key, UpdatesFound found) {
+  {
+    MutexLock lock(mu_);
+    looking_.clear();  // who is woken may ask again at once
+    if (forgotten_) return;
+    found_[key] = std::move(found);
+  }
+  needs_.wake(key);
+}
+
+}  // namespace capi::ops

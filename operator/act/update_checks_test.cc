@@ -1,0 +1,129 @@
+#include "operator/act/update_checks.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <thread>
+
+#include "operator/decide/testing_fleet.h"
+#include "operator/decide/upgrades/updates.h"
+
+namespace capi::ops {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using Newer = std::vector<api::AvailableUpgrade>;
+
+Observation Due(const std::string& name) {
+  Observation o = testing::Observed();
+  o.provider.id.name = name;
+  o.provider.status.update_check = api::UpdateCheck{"source"};
+  return o;
+}
+
+class UpdateChecksTest : public ::testing::Test {
+ protected:
+  ~UpdateChecksTest() override {
+    stop_.request_stop();
+    if (worker_.joinable()) worker_.join();
+  }
+  void Start() {
+    worker_ = std::thread([this] { checks_.Run(Context{}.WithStop(stop_.get_token())); });
+  }
+  void AwaitWoken(size_t count) {
+    MutexLock lock(mu_);
+    ASSERT_TRUE(changed_.wait_for(mu_, Seconds(30), [&] {
+      mu_.AssertHeld();
+      return woken_.size() >= count;
+    }));
+  }
+  Result<Newer> Look(const Observation& o) {
+    MutexLock lock(mu_);
+    looked_.push_back(o.provider.id.name);
+    auto answer = answers_.find(o.provider.id.name);
+    if (answer == answers_.end()) return Newer{{"v1.13.0", "v1beta2"}};
+    auto next = answer->second.front();
+    if (answer->second.size() > 1) answer->second.pop_front();
+    return next();
+  }
+
+  FakeClock clock_;
+  Mutex mu_;
+  std::condition_variable_any changed_;
+  std::map<std::string, std::deque<std::function<Result<Newer>()>>> answers_;  // before Start
+  std::set<std::string> forbidden_;                                            // the same
+  std::vector<std::string> looked_ CAPI_GUARDED_BY(mu_), woken_ CAPI_GUARDED_BY(mu_);
+  UpdateChecks checks_{{[this](const Context&, const Observation& o) { return Look(o); },
+                        [this](const std::string& key) { return !forbidden_.contains(key); },
+                        [this](const std::string& key) {
+                          MutexLock lock(mu_);
+                          woken_.push_back(api::ProviderId::FromKey(key).name);
+                          changed_.notify_all();
+                        },
+                        clock_}};
+  std::stop_source stop_;
+  std::thread worker_;
+};
+
+TEST_F(UpdateChecksTest, OneAfterTheOtherAndEachOnce_U12) {
+  for (const char* name : {"a", "b", "a"}) checks_.Ask(Due(name));
+  Start();
+  AwaitWoken(2);
+  Observation a = Due("a");
+  auto found = checks_.FoundFor(a.provider.id.Key());
+  ASSERT_TRUE(found);
+  EXPECT_THAT(found->newer, ElementsAre(api::AvailableUpgrade{"v1.13.0", "v1beta2"}));
+  EXPECT_EQ(found->source, "source");
+  EXPECT_EQ(found->time, clock_.Now());
+
+  checks_.Ask(a);  // what was found isn't told yet
+  a.provider.status.update_check->time = FormatTime(clock_.Now());
+  checks_.Ask(a);  // and now it is
+  AwaitWoken(3);
+  checks_.Forget(a.provider.id.Key());
+  EXPECT_FALSE(checks_.FoundFor(a.provider.id.Key()));
+  MutexLock lock(mu_);
+  EXPECT_THAT(looked_, ElementsAre("a", "b", "a"));
+}
+
+// A source that fails, and a bug, are what the look came to (F7); and the next provider has its turn.
+TEST_F(UpdateChecksTest, WhatFailsIsTold_U12) {
+  answers_["away"] = {[]() -> Result<Newer> { return Error{Code::kUnavailable, "no answer", {}}; }};
+  answers_["bug"] = {[]() -> Result<Newer> { throw std::runtime_error("out of range"); }};
+  for (const char* name : {"away", "bug", "fine"}) checks_.Ask(Due(name));
+  Start();
+  AwaitWoken(3);
+  auto error = [&](const char* name) { return checks_.FoundFor(Due(name).provider.id.Key())->error; };
+  EXPECT_EQ(error("away")->message, "no answer");
+  EXPECT_THAT(error("bug")->message, HasSubstr("out of range"));
+  EXPECT_FALSE(error("fine"));
+}
+
+// Nobody is looked at who began to change meanwhile.
+TEST_F(UpdateChecksTest, WhoChangesIsLeftAlone_U12) {
+  forbidden_.insert(Due("paused").provider.id.Key());
+  for (const char* name : {"paused", "runs"}) checks_.Ask(Due(name));
+  Start();
+  AwaitWoken(1);
+  MutexLock lock(mu_);
+  EXPECT_THAT(looked_, ElementsAre("runs"));
+}
+
+// The clock is set back between two looks: the second one's answer is told all the same.
+TEST_F(UpdateChecksTest, AClockThatGoesBackHidesNothing_U12) {
+  checks_.Ask(Due("a"));
+  Start();
+  AwaitWoken(1);
+  Observation a = Due("a");
+  a.provider.status.update_check->time = FormatTime(clock_.Now() + std::chrono::hours(24));
+  EXPECT_TRUE(IsUntold(checks_.FoundFor(a.provider.id.Key()), a.provider.status));
+  checks_.Ask(a);  // until it is told, it isn't asked for again
+  a.provider.status.update_check->time = FormatTime(clock_.Now());
+  checks_.Ask(a);
+  AwaitWoken(2);
+}
+
+}  // namespace
+}  // namespace capi::ops

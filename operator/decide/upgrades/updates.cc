@@ -1,0 +1,166 @@
+#include "operator/decide/upgrades/updates.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "api/moves/version_moves.h"
+#include "api/reasons.h"
+#include "base/encoding.h"
+#include "operator/decide/contract_rules.h"
+#include "operator/decide/pause.h"
+#include "operator/decide/rules.h"
+
+namespace capi::ops {
+namespace {
+
+namespace outcome = api::outcome;
+
+constexpr Millis kFirstWithin = std::chrono::hours(1);  // of an installation, or of the operator's first start
+constexpr Millis kAgainWithin = std::chrono::hours(1);  // of a look that failed
+constexpr Millis kSelectedAgain = std::chrono::minutes(10);
+constexpr Millis kSelectedEvery = std::chrono::hours(12);  // where no source is asked
+constexpr Millis kMostPatience = std::chrono::hours(24);   // with a source that asks not to be asked
+
+// Of a provider always the same part, of many providers all parts (0 to 1).
+double PartOf(const std::string& key) {
+  constexpr std::size_t kParts = 1000;
+  return static_cast<double>(std::hash<std::string>()(key) % kParts) / kParts;
+}
+
+Millis Times(Millis time, double factor) { return std::chrono::duration_cast<Millis>(time * factor); }
+
+bool IsOff(const Observation& o) { return o.check_updates == Millis(0) && !HasSelector(o); }
+
+std::string Short(const std::string& text) { return Sha256Hex(text).substr(0, 16); }
+
+// Where it is looked: what is known of one source says nothing of another.
+std::string PlaceOf(const Observation& o) {
+  return Short(HasSelector(o) ? ToJsonText(*o.provider.spec.fetch_config->selector) : o.source);
+}
+
+// And which ConfigMaps are there. Not what their metadata says: whoever only labels one has no version to tell of.
+std::string SourceOf(const Observation& o, const std::string& installed) {
+  if (!HasSelector(o)) return PlaceOf(o);
+  std::string text = installed;
+  for (const StoredRelease& release : o.releases) {
+    text += "\n" + release.name + " " + release.version_text + " " + release.stamp.substr(0, release.stamp.find('/'));
+  }
+  return PlaceOf(o) + "-" + Short(text);
+}
+
+// Where none of the selected ConfigMaps is newer, none has to be read.
+bool HasNewerSelected(const Observation& o, const std::string& installed) {
+  auto runs = api::Version::Parse(installed);
+  return runs.ok() && std::any_of(o.releases.begin(), o.releases.end(), [&](const StoredRelease& release) {
+           return release.version && release.version->prerelease.empty() && *release.version > *runs;
+         });
+}
+
+Millis Every(const Observation& o) { return o.check_updates > Millis(0) ? o.check_updates : kSelectedEvery; }
+
+// After a look, or after one that failed.
+Millis Usual(const Observation& o) { return Times(Every(o), 0.9 + 0.2 * PartOf(o.provider.id.Key())); }
+Millis Sooner(const Observation& o) {
+  if (HasSelector(o)) return std::min(Usual(o), kSelectedAgain);
+  return std::min(Usual(o), Times(kAgainWithin, 0.9 + 0.2 * PartOf(o.provider.id.Key())));
+}
+Millis Longest(const Observation& o) { return Times(Every(o), 1.1); }
+
+std::string NextAfter(const Observation& o, const UpdatesFound& found) {
+  if (!found.error) return FormatTime(found.time + Usual(o));
+  const Millis asked_for = std::min(kMostPatience, found.error->retry_after.value_or(Millis(0)));
+  return FormatTime(found.time + std::max(Sooner(o), asked_for));
+}
+
+void TakeFound(api::ProviderStatus& status, const Observation& o) {
+  if (!IsUntold(o.updates, status)) return;
+  status.update_check->time = FormatTime(o.updates->time);
+  status.update_check->next = NextAfter(o, *o.updates);
+  if (!o.updates->error) status.available_upgrades = o.updates->newer;
+}
+
+// What the rules say of them may change without another look.
+void Judge(api::ProviderStatus& status, const Observation& o) {
+  auto installed = api::Version::Parse(status.installed_version);
+  std::erase_if(status.available_upgrades, [&](const api::AvailableUpgrade& one) {
+    auto version = api::Version::Parse(one.version);
+    return !installed.ok() || !version.ok() || !(*version > *installed) || !api::KnownContract(one.contract);
+  });
+  for (api::AvailableUpgrade& one : status.available_upgrades) {
+    const bool far = api::TooFar(o.provider.id, *installed, *api::Version::Parse(one.version)).has_value();
+    one.needs = far ? api::need::kNearerVersion : UpgradeNeeds(o, status.contract, one.contract);
+  }
+}
+
+bool Failed(const api::ProviderStatus& status) {
+  if (status.history.empty()) return false;
+  const std::string& last = status.history.front().outcome;
+  return last == outcome::kFailed || last == outcome::kRolledBack;
+}
+
+// As it was told, unless somebody has set back the clock since, or given the operator a shorter interval. No source is
+// obeyed for years.
+WallTime DueAt(const Observation& o, const api::UpdateCheck& check, WallTime told) {
+  auto looked = ParseTime(check.time);
+  const Millis most = looked.ok() ? std::max(Longest(o), kMostPatience) : Longest(o);
+  if (told - o.now > most) return o.now;
+  if (!looked.ok()) return told;
+  if (*looked > o.now) return o.now;
+  const auto* said = kube::FindCondition(o.provider.status.conditions, api::condition::kUpgradeAvailable);
+  const bool failed = said != nullptr && said->reason == api::reason::kUpdateCheckFailed;
+  return failed ? told : std::min<WallTime>(told, *looked + Longest(o));
+}
+
+}  // namespace
+
+bool HasSelector(const Observation& o) {
+  return o.provider.spec.fetch_config && o.provider.spec.fetch_config->selector.has_value();
+}
+
+bool MayBeChecked(const api::Provider& provider) {
+  const api::ProviderStatus& status = provider.status;
+  if (provider.deleting || IsHandsOff(provider) || provider.spec.paused || SaysPaused(status)) return false;
+  if (status.installed_version.empty()) return false;
+  const std::string last = status.history.empty() ? "" : status.history.front().outcome;
+  if (last == outcome::kApplying || last == outcome::kRollingOut || last == outcome::kRollingBack) return false;
+  // A newer version may mend what failed.
+  return !VersionPending(provider) ||
+         (Failed(status) && api::SameVersion(status.history.front().version, provider.spec.version));
+}
+
+std::optional<Millis> UpdateCheckIn(const Observation& o) {
+  const api::ProviderStatus& status = o.provider.status;
+  if (o.spec_error || IsOff(o) || !status.update_check || !MayBeChecked(o.provider)) return std::nullopt;
+  auto next = ParseTime(status.update_check->next);
+  if (!next.ok()) return Millis(0);
+  return std::max(Millis(0), std::chrono::ceil<Millis>(DueAt(o, *status.update_check, *next) - o.now));
+}
+
+bool IsUntold(const std::optional<UpdatesFound>& found, const api::ProviderStatus& status) {
+  return found && status.update_check && found->source == status.update_check->source &&
+         FormatTime(found->time) != status.update_check->time;
+}
+
+void SettleUpdates(api::ProviderStatus& status, const Observation& o) {
+  if (o.spec_error || o.provider.deleting) return;
+  const std::string& installed = status.installed_version;
+  if (installed.empty() || IsOff(o) || (HasSelector(o) && !HasNewerSelected(o, installed))) {
+    status.available_upgrades.clear();
+    status.update_check.reset();
+    return;
+  }
+  const std::string source = SourceOf(o, installed);
+  if (!status.update_check || status.update_check->source != source) {
+    const bool same_place = status.update_check && status.update_check->source.starts_with(PlaceOf(o));
+    if (!same_place) status.available_upgrades.clear();
+    // At once where another source was named, but not all providers at once.
+    const bool at_once = status.update_check || HasSelector(o);
+    const Millis wait =
+        at_once ? Millis(0) : Times(std::min(o.check_updates, kFirstWithin), PartOf(o.provider.id.Key()));
+    status.update_check = {source, "", FormatTime(o.now + wait)};
+  }
+  TakeFound(status, o);
+  Judge(status, o);
+}
+
+}  // namespace capi::ops

@@ -1,0 +1,73 @@
+#include "operator/report/summarize_updates.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "api/reasons.h"
+#include "base/strings.h"
+#include "operator/decide/upgrades/updates.h"
+
+namespace capi::ops {
+namespace {
+
+namespace reason = api::reason;
+
+constexpr size_t kMaxError = 2 * 1024;
+
+std::string InWords(const api::AvailableUpgrade& one) {
+  std::string words = fmt::format("{} (contract {}", one.version, one.contract);
+  if (one.needs == api::need::kPause) words += ", after a pause of all providers";
+  if (one.needs == api::need::kCoreUpgrade) words += ", after an upgrade of the core provider";
+  if (one.needs == api::need::kNearerVersion) words += ", after a nearer version";
+  return words + ")";
+}
+
+kube::Condition Said(std::string_view status, std::string_view why, std::string message) {
+  return {
+      std::string(api::condition::kUpgradeAvailable), std::string(status), std::string(why), std::move(message), 0, ""};
+}
+
+kube::Condition Failure(std::string_view error, const api::UpdateCheck& check) {
+  return Said("Unknown", reason::kUpdateCheckFailed,
+              fmt::format("{} (the next look is at {}; the provider works)", Shorten(error, kMaxError), check.next));
+}
+
+// Whether a look has ended that `was` doesn't know of.
+bool HasLooked(const std::optional<api::UpdateCheck>& was, const std::optional<api::UpdateCheck>& is) {
+  return is && !is->time.empty() && (!was || was->time != is->time);
+}
+
+}  // namespace
+
+std::optional<kube::Condition> UpgradeCondition(const Observation& o, const api::ProviderStatus& status) {
+  const auto &was = o.provider.status.update_check, &is = status.update_check;
+  const auto* before = kube::FindCondition(o.provider.status.conditions, api::condition::kUpgradeAvailable);
+  const auto stays = before == nullptr ? std::nullopt : std::optional(*before);
+  if (o.spec_error || o.provider.deleting) return stays;
+  const bool looked = HasLooked(was, is);
+  if (looked && o.updates && o.updates->error) return Failure(o.updates->error->message, *is);
+  // What failed is told until the next look.
+  const bool failed = stays && stays->reason == reason::kUpdateCheckFailed;
+  if (failed && !looked && is && was && was->source == is->source) return stays;
+  if (!status.available_upgrades.empty()) {
+    std::vector<std::string> all;
+    for (const api::AvailableUpgrade& one : status.available_upgrades) all.push_back(InWords(one));
+    return Said("True", reason::kUpgradeAvailable, Join(all, "; "));
+  }
+  const bool nobody_looks = !is && !HasSelector(o);
+  if (!stays || nobody_looks) return std::nullopt;
+  return Said("False", reason::kUpToDate, "No newer version is known");
+}
+
+void AddUpdateEvents(const api::ProviderStatus& was, const api::ProviderStatus& is, std::vector<Event>& events) {
+  for (const api::AvailableUpgrade& one : is.available_upgrades) {
+    const bool known = std::any_of(was.available_upgrades.begin(), was.available_upgrades.end(),
+                                   [&](const api::AvailableUpgrade& other) { return other.version == one.version; });
+    if (known) continue;
+    events.push_back({"Normal", std::string(reason::kUpgradeAvailable),
+                      fmt::format("{} is available, {} is installed", InWords(one), is.installed_version)});
+  }
+}
+
+}  // namespace capi::ops

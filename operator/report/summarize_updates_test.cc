@@ -1,0 +1,118 @@
+// What a status, its events and its condition say of newer versions (behaviour.md U12).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "operator/decide/testing_fleet.h"
+#include "operator/decide/upgrades/updates.h"
+#include "operator/report/secret_masks.h"
+#include "operator/report/status_change.h"
+#include "operator/report/summarize.h"
+#include "operator/report/summarize_testing.h"
+
+namespace capi::ops {
+namespace {
+
+using testing::Applied;
+using testing::Get;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::Observed;
+using testing::StatusOf;
+
+Observation Running() {
+  Observation o = Observed();
+  o.check_updates = std::chrono::hours(12);
+  o.source = "url https://example.org/core";
+  o.provider.status = Summarize(o, Applied());
+  return o;
+}
+
+// A pass after a look that came to this.
+api::ProviderStatus After(Observation& o, std::vector<api::AvailableUpgrade> newer,
+                          std::optional<Error> error = std::nullopt) {
+  o.now += std::chrono::hours(12);
+  o.updates = UpdatesFound{o.provider.status.update_check->source, o.now, std::move(newer), std::move(error)};
+  return Summarize(o, Done{});
+}
+
+TEST(SummarizeUpdates, TellsEachVersionOnce_U12) {
+  Observation o = Running();
+  EXPECT_EQ(StatusOf(o.provider.status, "UpgradeAvailable"), "") << "nobody has looked";
+  auto status = After(o, {{"v1.12.1", "v1beta2"}});
+  EXPECT_EQ(StatusOf(status, "UpgradeAvailable"), "True");
+  EXPECT_EQ(Get(status, "UpgradeAvailable")->message, "v1.12.1 (contract v1beta2)");
+  EXPECT_EQ(StatusOf(status, "Ready"), "True");
+  EXPECT_FALSE(GoesOn(o.provider.status, status, Done{}));
+  auto events = EventsOf(o.provider.status, status, Done{});
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0],
+            (Event{"Normal", "UpgradeAvailable", "v1.12.1 (contract v1beta2) is available, v1.12.0 is installed"}));
+
+  o.provider.status = status;
+  EXPECT_EQ(Summarize(o, Done{}), status) << "a pass without news writes nothing";
+  status = After(o, {{"v1.12.1", "v1beta2"}, {"v1.13.0", "v1beta2"}});
+  events = EventsOf(o.provider.status, status, Done{});
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_THAT(events[0].message, HasSubstr("v1.13.0"));
+
+  o.provider.status = status;
+  status = After(o, {});
+  EXPECT_EQ(StatusOf(status, "UpgradeAvailable"), "False");
+  EXPECT_EQ(Get(status, "UpgradeAvailable")->reason, "UpToDate");
+  EXPECT_TRUE(EventsOf(o.provider.status, status, Done{}).empty());
+}
+
+TEST(SummarizeUpdates, ASourceThatIsAwayIsNoFault_U12) {
+  Observation o = Running();
+  o.provider.status = After(o, {{"v1.12.1", "v1beta2"}});
+  auto status = After(o, {}, Error{Code::kUnavailable, "github.com doesn't answer", {}});
+  EXPECT_EQ(StatusOf(status, "Ready"), "True");
+  EXPECT_EQ(StatusOf(status, "Stalled") + StatusOf(status, "Reconciling"), "");
+  EXPECT_EQ(StatusOf(status, "UpgradeAvailable"), "Unknown");
+  EXPECT_THAT(Get(status, "UpgradeAvailable")->message, HasSubstr("github.com doesn't answer (the next look is at 2"));
+  EXPECT_EQ(status.available_upgrades.size(), 1u) << "what was known is so still";
+  EXPECT_TRUE(EventsOf(o.provider.status, status, Done{}).empty());
+
+  o.provider.status = status;
+  o.updates.reset();  // a restart
+  EXPECT_EQ(Summarize(o, Done{}), status);
+  o.check_updates = Millis(0);
+  status = Summarize(o, Done{});
+  EXPECT_EQ(StatusOf(status, "UpgradeAvailable"), "") << "nobody looks any more";
+  EXPECT_TRUE(status.available_upgrades.empty());
+}
+
+TEST(SummarizeUpdates, WhatIsInstalledIsAvailableNoMore_U12) {
+  Observation o = Running();
+  o.provider.status = After(o, {{"v1.12.1", "v1beta2"}, {"v1.13.0", "v1beta2"}});
+  o.updates.reset();
+  Done done = Applied();
+  done.installed_version = o.provider.spec.version = "v1.12.1";
+  auto status = Summarize(o, done);
+  ASSERT_EQ(status.available_upgrades.size(), 1u);
+  EXPECT_EQ(status.available_upgrades[0].version, "v1.13.0");
+}
+
+// U12, I7: what a source says is hidden before it is told, and before it is cut off.
+TEST(SummarizeUpdates, WhatASourceSaysIsHidden_I7) {
+  Observation o = Running();
+  EXPECT_FALSE(HasForeignWords(o));
+  const std::string secret(3000, 'x');
+  o.updates = UpdatesFound{o.provider.status.update_check->source, o.now, {}, Error{Code::kUnavailable, secret, {}}};
+  EXPECT_TRUE(HasForeignWords(o)) << "the values are learned for this pass";
+  SecretMasks masks;
+  Done done;
+  Observation unknown = o;
+  masks.Hide("key", unknown, done);
+  EXPECT_THAT(unknown.updates->error->message, Not(HasSubstr("xxxx"))) << "nothing is shown while nothing is known";
+  SecretValues values;
+  values.Add(secret);
+  masks.Put("key", values);
+  masks.Hide("key", o, done);
+  EXPECT_THAT(Get(Summarize(o, done), "UpgradeAvailable")->message, Not(HasSubstr("xxxx")));
+  o.provider.status = Summarize(o, done);
+  EXPECT_FALSE(HasForeignWords(o)) << "it is told";
+}
+
+}  // namespace
+}  // namespace capi::ops
