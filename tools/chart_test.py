@@ -140,6 +140,7 @@ EXAMPLES = {
     "requireVerified": (True, "--require-verified"),
     "bootstrap": ({"bootstrap": {"talos": {}}}, '"BootstrapProvider"'),
     "clusterctlConfig": ({"images": {"all": {"repository": "r.example"}}}, "images:\\n  all:\\n    repository: r.example"),
+    "checkUpdates": ("1h", "--check-updates=1h"),
     "concurrency": (9, "--concurrency=9"),
     "configSecret": ({"core": {"cluster-api": {}}, "configSecret": {"name": "v"}}, '"configSecret": {"name": "v"}'),
     "containerSecurityContext": ({"manager": {"runAsUser": 77}}, '"runAsUser": 77'),
@@ -288,6 +289,7 @@ class Values(unittest.TestCase):
         ({"metrics": {"serviceMonitor": {"tokenSecret": {"name": "x"}}}}, "at '/metrics/serviceMonitor/tokenSecret'"),
         # What the templates know alone.
         ({"syncPeriod": "0m9s"}, "syncPeriod: it must be at least 10s"),
+        ({"checkUpdates": "9s"}, "checkUpdates: it must be 0s, for never, or at least 10s"),
         ({"leaderElection": {"leaseDuration": "10s"}}, "leaderElection: retryPeriod (2s) must be shorter than renewDeadline"),
         ({"leaderElection": {"leaseDuration": "1m", "retryPeriod": "10s"}}, "leaderElection: retryPeriod (2s) must be shorter"),
         # The operator ended at once with these, in each pod that Helm had made.

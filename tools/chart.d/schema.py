@@ -137,6 +137,7 @@ def _flags():
         "logFormat": text(words=["text", "json"]),
         "concurrency": integer(1, 64),
         "syncPeriod": text(DURATION),
+        "checkUpdates": text(DURATION),
         "leaderElection": closed(enabled=refused.schema(*refused.LEADER_ELECTION), **durations),
         "diagnosticsAddress": text(f"^0$|{ADDRESS}"),
         "insecureDiagnostics": BOOLEAN,

@@ -35,6 +35,9 @@
 {{- with $values.syncPeriod }}
 - --sync-period={{ . }}
 {{- end }}
+{{- with $values.checkUpdates }}
+- --check-updates={{ . }}
+{{- end }}
 {{- with $values.environmentVariables }}
 - --environment-variables={{ join "," . }}
 {{- end }}

@@ -98,6 +98,10 @@ that of watchNamespace. The release's own is made by whoever installs it (`--cre
 {{- if lt (include "capi-operator.seconds" (.syncPeriod | default "10h") | int64) 10 -}}
 {{- fail "syncPeriod: it must be at least 10s" -}}
 {{- end -}}
+{{- $check := include "capi-operator.seconds" (.checkUpdates | default "12h") | int64 -}}
+{{- if and (gt $check 0) (lt $check 10) -}}
+{{- fail "checkUpdates: it must be 0s, for never, or at least 10s" -}}
+{{- end -}}
 {{- $lease := include "capi-operator.seconds" (.leaderElection.leaseDuration | default "15s") | int64 -}}
 {{- $renew := include "capi-operator.seconds" (.leaderElection.renewDeadline | default "10s") | int64 -}}
 {{- $retry := include "capi-operator.seconds" (.leaderElection.retryPeriod | default "2s") | int64 -}}
