@@ -49,7 +49,7 @@ RowFacts FactsOf(const Workload& workload) {
   return out;
 }
 
-RowFacts FactsOf(const ProviderLine& line, WallTime now) {
+RowFacts FactsOf(const ProviderLine& line, bool wide, WallTime now) {
   RowFacts out{.name = line.id.ToString(), .ns = line.id.ns, .version = line.version, .wanted = line.wanted};
   out.contract = line.contract;
   out.ready = line.ready;
@@ -58,6 +58,8 @@ RowFacts FactsOf(const ProviderLine& line, WallTime now) {
   out.message.clear();
   if (!line.waits_for.empty()) out.message.push_back("waits for " + JoinNames(line.waits_for, kMostNames));
   if (!line.holds_up.empty()) out.message.push_back("holds up " + JoinNames(line.holds_up, kMostNames));
+  if (wide && !line.upgrades.empty())
+    out.message.push_back("newer: " + Printable(JoinNames(line.upgrades, kMostNames)));
   for (std::string& text : Message(line.message)) {
     if (!text.empty() || out.message.empty()) out.message.push_back(std::move(text));
   }
@@ -106,11 +108,11 @@ class Table {
   std::vector<Lines> rows_;
 };
 
-void AddProviders(Table& table, const std::vector<const ProviderLine*>& lines, WallTime now) {
+void AddProviders(Table& table, const std::vector<const ProviderLine*>& lines, const ProvidersTextOptions& options) {
   for (size_t i = 0; i < lines.size(); ++i) {
     std::string prefix = ChildPrefix("", i + 1 == lines.size());
     const auto& workloads = lines[i]->workloads;
-    table.Add(prefix, FactsOf(*lines[i], now), !workloads.empty());
+    table.Add(prefix, FactsOf(*lines[i], options.wide, options.now), !workloads.empty());
     for (size_t at = 0; at < workloads.size(); ++at)
       table.Add(ChildPrefix(prefix, at + 1 == workloads.size()), FactsOf(workloads[at]), false);
   }
@@ -164,9 +166,9 @@ std::string ProvidersText(const ProvidersTree& tree, const ProvidersTextOptions&
   if (tree.operators.empty() && tree.providers.empty()) return None(tree);
   Table table(options);
   if (!tree.operators.empty() || !ours.empty()) AddOperators(table, tree, !ours.empty());
-  AddProviders(table, ours, options.now);
+  AddProviders(table, ours, options);
   if (!others.empty()) table.Add("", {.name = "Inventory", .message = {kNoOperator}}, true);
-  AddProviders(table, others, options.now);
+  AddProviders(table, others, options);
   return table.Text();
 }
 
@@ -189,6 +191,7 @@ Json ProvidersJson(const ProvidersTree& tree) {
                          {"managedBy", line.of_operator ? "operator" : "clusterctl"},
                          {"version", line.version},
                          {"wantedVersion", line.wanted},
+                         {"availableUpgrades", line.upgrades},
                          {"contract", line.contract},
                          {"ready", line.ready},
                          {"reason", line.reason},

@@ -11,7 +11,7 @@ namespace capi::cli::describe {
 
 // A value.
 struct ProvidersTextOptions {
-  bool wide = false;  // with the version that is asked for, and since when
+  bool wide = false;  // with the version that is asked for, newer ones, and since when
   bool colours = false;
   WallTime now;
 };

@@ -49,6 +49,7 @@ ProvidersInput Fleet() {
                        "kubeadm v1.13.0 comes after CoreProvider capi-system/cluster-api (v1beta2); it goes on"),
                 Object(kInfrastructure, "capd-system", "docker", "False", "WorkloadsNotReady", "0 of 1")};
   in.objects[1].wanted = "v1.13.0";
+  in.objects[0].provider.status.available_upgrades = {{"v1.12.1", "v1beta2"}, {"v1.13.0", "v1beta2"}};
   in.inventory = {{kCore, "cluster-api", "capi-system", "v1.12.0"}, {kAddon, "helm", "caaph-system", "v0.3.0"}};
   in.workloads = {WorkloadOf("capi-system", "capi-controller-manager", "cluster-api"),
                   WorkloadOf("capd-system", "capd-controller-manager", "infrastructure-docker", "0 of 1 are available"),
@@ -79,6 +80,7 @@ Inventory                                                                       
   EXPECT_THAT(wide, HasSubstr("WANTED"));
   EXPECT_THAT(wide, HasSubstr("v1.13.0"));
   EXPECT_THAT(wide, HasSubstr("  10d  "));
+  EXPECT_THAT(wide, HasSubstr("newer: v1.12.1, v1.13.0")) << "U12";
   EXPECT_THAT(ProvidersNames(tree), testing::ElementsAre("coreprovider.operator.cluster.x-k8s.io/cluster-api",
                                                          "bootstrapprovider.operator.cluster.x-k8s.io/kubeadm",
                                                          "infrastructureprovider.operator.cluster.x-k8s.io/docker",
