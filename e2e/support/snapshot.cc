@@ -38,18 +38,22 @@ void NormaliseManagedFields(Json& metadata) {
 }
 
 // StorageMigrated is absent or True where nothing is left to migrate: which of the two depends on what was seen on the
-// way.
+// way. What is known of newer versions is found out beside all else (U12).
 void ForgetWhatIsDone(Json& json) {
+  EraseEverywhere(json, {"updateCheck", "availableUpgrades", "f:updateCheck", "f:availableUpgrades",
+                         R"(k:{"type":"UpgradeAvailable"})"});
   Json* conditions = Find(json, {"status", "conditions"});
   if (conditions == nullptr || !conditions->is_array()) return;
   Json left = Json::array();
+  bool migrated = false;
   for (const Json& condition : *conditions) {
-    bool done = GetString(condition, {"type"}) == "StorageMigrated" && GetString(condition, {"status"}) == "True";
-    if (!done) left.push_back(condition);
+    const std::string type = GetString(condition, {"type"});
+    const bool done = type == "StorageMigrated" && GetString(condition, {"status"}) == "True";
+    migrated = migrated || done;
+    if (!done && type != "UpgradeAvailable") left.push_back(condition);
   }
-  if (left.size() == conditions->size()) return;
   *conditions = std::move(left);
-  EraseEverywhere(json, {R"(k:{"type":"StorageMigrated"})"});
+  if (migrated) EraseEverywhere(json, {R"(k:{"type":"StorageMigrated"})"});
 }
 
 // What exactly wasn't ready when a change was given up is a matter of the moment.
