@@ -110,6 +110,7 @@ struct GitHubOptions : HttpOptions {
   std::string token;                                // never logged
   std::vector<std::string> more_files = {};         // names that are read beside metadata and components
   bool signatures = false;                          // and what lies beside these two to verify them by (T14)
+  bool asks_digests = true;                         // false: nothing is installed of it (U12), no digest is asked for
   std::string module_proxy = {};                    // of Go modules, asked for versions first; "" for none
   std::shared_ptr<GitHubAnswers> answers = {};      // null: they are forgotten with the repository
 };

@@ -153,8 +153,9 @@ class GitHubRepository : public Repository {
                        const std::string& asset) {
     if (!IsToBeAsked(tag)) {
       KeepDigests(tag);  // where a list has named them
-    } else if (Status status = AskDigests(ctx.WithTimeout(kDigestTime), tag, {spelled}); !status.ok()) {
-      WarnOfDigests(ctx, tag, status.error());
+    } else if (options_.asks_digests) {
+      Status status = AskDigests(ctx.WithTimeout(kDigestTime), tag, {spelled});
+      if (!status.ok()) WarnOfDigests(ctx, tag, status.error());
     }
     return options_.digests->Of(KeyOf(tag, asset));
   }

@@ -1,4 +1,5 @@
 // I17: what is asked of GitHub, and how often. The API answers sixty requests an hour without a token.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -259,6 +260,30 @@ TEST(GitHubRequests, FiftyProvidersTakeNoMoreThanSixtyOfTheApi_I17) {
     }
     EXPECT_EQ(CountApi(github), c.asked);
   }
+}
+
+// And the same fifty, four minor versions behind, are looked at without any: nothing of it is installed (U12), and
+// those that do install something have all sixty.
+TEST(GitHubRequests, ALookForNewerVersionsTakesNoneOfTheApi_I17_U12) {
+  std::vector<GitHubRelease> releases;
+  std::string series = "releaseSeries:\n";
+  for (int minor = 10; minor < 15; ++minor) series += fmt::format("- {{major: 1, minor: {}, contract: c}}\n", minor);
+  for (int minor = 10; minor < 15; ++minor) {
+    releases.push_back(Named(fmt::format("v1.{}.0", minor)));
+    releases.back().assets["metadata.yaml"] = series;
+  }
+  GitHubStandIn github(releases);
+  github.ServeTags();
+  GitHubOptions options = github.options();
+  options.asks_digests = false;
+  options.answers = std::make_shared<GitHubAnswers>();
+  for (int i = 0; i < 50; ++i) {
+    auto newer = NewerVersions({}, *Open(options, fmt::format("https://github.com/o/r{}/releases/latest/c.yaml", i)),
+                               V("v1.10.0"));
+    ASSERT_TRUE(newer.ok()) << newer.error().message;
+    EXPECT_EQ(newer->size(), 4u);
+  }
+  EXPECT_EQ(CountApi(github), 0u);
 }
 
 // The list of one repository is shared by its providers for as long as GitHub says that it holds; then GitHub is asked

@@ -78,7 +78,7 @@ class Installer {
   std::optional<Hold> ReadKeys(const Context& ctx, const Observation& o, Installation& m);
   static std::unique_ptr<fetch::Repository> Verified(const Observation& o, const Installation& m,
                                                      std::unique_ptr<fetch::Repository> repository);
-  std::optional<Hold> OpenSource(const Context& ctx, const Observation& o, Installation& m);
+  std::optional<Hold> OpenSource(const Context& ctx, const Observation& o, Installation& m, bool is_look = false);
   std::optional<Hold> FetchAgain(const Context& ctx, const Observation& o, Installation& m, const Error& why);
   Result<fetch::SourceCredentials> CredentialsOf(const Context& ctx, const Observation& o);
   std::optional<Hold> Resolve(const Context& ctx, Observation& o, Installation& m);

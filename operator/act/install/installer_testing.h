@@ -133,7 +133,14 @@ struct Process {
                   std::make_shared<const kube::Object>(cluster.Provider(version)));
   }
   // As a pass does, with what the cache has.
-  Done Install() {
+  Done Install() { return installer.Install(ctx, Observe(), rollback_to); }
+  // U12, where that is installed.
+  auto Look(const std::string& installed) {
+    Observation o = Observe();
+    o.provider.status.installed_version = installed;
+    return installer.NewerVersions(ctx, o);
+  }
+  Observation Observe() {
     Observation o = testing::Observed();
     o.provider = *cache.Get(o.provider.id.Key())->provider;
     o.provider.spec.patches = patches;
@@ -152,7 +159,7 @@ struct Process {
       o.provider.status.installed_version = rollback_to;
       o.provider.status.history = {{.version = "v1.13.0"}, {.version = rollback_to, .digest = good_digest}};
     }
-    return installer.Install(ctx, o, rollback_to);
+    return o;
   }
   std::string Held() {
     Done done = Install();

@@ -166,7 +166,7 @@ std::optional<Hold> Installer::Resolve(const Context& ctx, Observation& o, Insta
   return std::nullopt;
 }
 
-std::optional<Hold> Installer::OpenSource(const Context& ctx, const Observation& o, Installation& m) {
+std::optional<Hold> Installer::OpenSource(const Context& ctx, const Observation& o, Installation& m, bool is_look) {
   if (o.source_secret && !o.source_secret->exists)
     return NoSecret(o.source_secret->ref,
                     IsFromGit(o) ? "spec.fetchConfig.git.secretRef" : "spec.fetchConfig.secretRef");
@@ -174,7 +174,7 @@ std::optional<Hold> Installer::OpenSource(const Context& ctx, const Observation&
   if (!credentials.ok()) return NotAccepted(reason::kAPIServerUnavailable, credentials.error());
   auto git = GitSecretOf(ctx, needs_.client, o);
   if (!git.ok()) return NotAccepted(reason::kAPIServerUnavailable, git.error());
-  auto repository = needs_.sources.Open(o.provider, *credentials, *git);
+  auto repository = needs_.sources.Open(o.provider, *credentials, *git, is_look);
   if (!repository.ok()) return NotInstalled(reason::kFetchConfigValidationError, repository.error());
   m.repository = Verified(o, m, std::move(repository).value());
   return std::nullopt;
@@ -220,7 +220,7 @@ Result<std::vector<api::AvailableUpgrade>> Installer::NewerVersions(const Contex
     m.repository =
         Verified(o, m, releases::StoredRepository(needs_.client, o.provider, o.releases, "the selected ConfigMaps"));
   } else if (!hold) {
-    hold = OpenSource(ctx, o, m);
+    hold = OpenSource(ctx, o, m, /*is_look=*/true);
   }
   if (hold) return Error{Code::kFailedPrecondition, std::move(hold->message), hold->after};
   auto newer = fetch::NewerVersions(UntilEndOfFetch(ctx.InOwnName(), until), *m.repository, installed);

@@ -103,7 +103,8 @@ Result<std::unique_ptr<fetch::Repository>> Sources::OpenGit(const api::ProviderI
 
 Result<std::unique_ptr<fetch::Repository>> Sources::Open(const api::Provider& provider,
                                                          const fetch::SourceCredentials& credentials,
-                                                         const std::map<std::string, std::string>& git) const {
+                                                         const std::map<std::string, std::string>& git,
+                                                         bool is_look) const {
   const api::ProviderId& id = provider.id;
   const auto& fetch = provider.spec.fetch_config;
   if (fetch && !fetch->oci.empty()) {
@@ -133,12 +134,15 @@ Result<std::unique_ptr<fetch::Repository>> Sources::Open(const api::Provider& pr
     if (own_url) TRY_WITH(CheckAllowed(*url, {"gitlab.com"}), where);
     fetch::GitLabOptions gitlab = options_.gitlab;
     if (own_url) gitlab.url_token = credentials.gitlab_token;
+    if (is_look) gitlab.digests.reset();
     return fetch::OpenGitLab(*url, gitlab);
   }
   TRY_WITH(fetch::ParseGitHubUrl(*url), where);
   fetch::GitHubOptions github = options_.github;
   if (!credentials.github_token.empty()) github.token = credentials.github_token;
   github.signatures = fetch && fetch->verify;
+  github.asks_digests = !is_look;
+  if (is_look) github.digests.reset();
   return fetch::OpenGitHub(*url, github);
 }
 

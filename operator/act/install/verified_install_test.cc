@@ -97,6 +97,20 @@ TEST_F(VerifyingTest, NoVersionIsChosenByWhatIsNotSigned_T14) {
   EXPECT_THAT(BeginWithKeys(Signed(ours_), keys_, "").Held(), HasSubstr("MissingVariables"));
 }
 
+// U12: nor is any told of.
+TEST_F(VerifyingTest, NoNewerVersionIsToldOfThatIsNotSigned_T14_U12) {
+  const fetch::GitHubRelease good = Signed(ours_), bad = Signed(others_);
+  EXPECT_TRUE(BeginWithKeys(good, keys_).Look("v1.11.0").ok());
+  EXPECT_EQ(BeginWithKeys(bad, keys_).Look("v1.11.0").code(), Code::kFailedPrecondition);
+  for (const auto& [release, told] : {std::pair(good, true), std::pair(bad, false)}) {
+    Process& process = BeginWithKeys(good, keys_);
+    process.selector = Json::object();
+    process.releases = {InCluster(release, false)};
+    EXPECT_EQ(process.Look("v1.11.0").ok(), told);
+    EXPECT_TRUE(github_->seen().empty());
+  }
+}
+
 TEST_F(VerifyingTest, TheKeysAreThereAndAreKeys_T14) {
   EXPECT_THAT(BeginWithKeys(Signed(ours_), {{"cosign.key", "x"}}).Held(),
               HasSubstr("VerificationFailed: Secret aws-system/keys "
