@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 
 #include "base/strings.h"
 #include "base/yaml/yaml.h"
@@ -197,38 +198,65 @@ namespace {
 // It says nothing of the source, nor of its other files.
 bool IsOfOneFile(Code code) { return !IsAway(code) && code != Code::kUnauthenticated; }
 
-// The newest of `versions` that `fits` takes, and that has a contract.
-Result<std::optional<NewerVersion>> NewestWithContract(const Context& ctx, Repository& repository,
-                                                       const std::vector<api::Version>& versions, const Fits& fits) {
-  std::optional<Newest> newest = TRY(FirstWithMetadata(ctx, repository, versions, fits));
-  std::optional<api::Metadata> metadata = newest ? ReadSeries(newest->metadata) : std::nullopt;
-  std::optional<std::string> contract = metadata ? metadata->ContractOf(newest->version) : std::nullopt;
-  if (!contract) return std::optional<NewerVersion>();
-  return std::optional(NewerVersion{newest->version, *contract});
+// What there is of one minor version. A value.
+struct OfSeries {
+  bool is_released = false;
+  std::optional<NewerVersion> newest;
+};
+
+// Of one minor version, newest first.
+Result<OfSeries> LookAt(const Context& ctx, Repository& repository, std::span<const api::Version> versions) {
+  OfSeries out;
+  for (const api::Version& version : versions.first(std::min(kCandidates, versions.size()))) {
+    const Result<std::string> text = repository.File(ctx, version, kMetadataFile);
+    if (!text.ok() && text.code() == Code::kNotFound) continue;
+    if (!text.ok()) return text.error();
+    out.is_released = true;
+    const std::optional<api::Metadata> metadata = ReadSeries(*text);
+    const std::optional<std::string> contract = metadata ? metadata->ContractOf(version) : std::nullopt;
+    if (contract) out.newest = NewerVersion{version, *contract};
+    break;
+  }
+  return out;
+}
+
+// Of these. nullopt: a minor version has no release, and unless all `are_releases`, none of them may have one.
+Result<std::optional<std::vector<NewerVersion>>> NewerOf(const Context& ctx, Repository& repository,
+                                                         std::vector<api::Version> versions, const api::Version& than,
+                                                         bool are_releases) {
+  std::erase_if(versions, [&](const api::Version& v) { return !v.prerelease.empty() || !(v > than); });
+  versions = NewestFirst(std::move(versions));
+  std::vector<NewerVersion> newer;
+  std::optional<Error> unread;
+  size_t looked_at = 0;
+  for (auto rest = std::span<const api::Version>(versions); !rest.empty();) {
+    const auto end = std::find_if(rest.begin(), rest.end(), [&](const auto& v) { return !v.SameSeries(rest.front()); });
+    const auto series = rest.first(static_cast<size_t>(end - rest.begin()));
+    rest = rest.subspan(series.size());
+    if (++looked_at > kNewerSeries && !series.front().SameSeries(than)) continue;
+    const Result<OfSeries> seen = LookAt(ctx, repository, series);
+    if (!seen.ok() && !IsOfOneFile(seen.code())) return seen.error();
+    if (!seen.ok()) {
+      unread = seen.error();
+      continue;
+    }
+    if (!seen->is_released && !are_releases) return std::optional<std::vector<NewerVersion>>();
+    if (seen->newest) newer.push_back(*seen->newest);
+  }
+  if (newer.empty() && unread) return *unread;
+  std::reverse(newer.begin(), newer.end());
+  return std::optional(std::move(newer));
 }
 
 }  // namespace
 
 Result<std::vector<NewerVersion>> NewerVersions(const Context& ctx, Repository& repository, const api::Version& than) {
-  std::vector<api::Version> versions = NewestFirst(TRY_WITH(repository.Versions(ctx), kNoVersions));
-  std::erase_if(versions, [&](const api::Version& v) { return !v.prerelease.empty() || !(v > than); });
-  std::vector<NewerVersion> newer;
-  std::optional<api::Version> last;
-  std::optional<Error> unread;
-  size_t looked_at = 0;
-  for (const api::Version& version : versions) {
-    if (last && version.SameSeries(*last)) continue;
-    last = version;
-    if (++looked_at > kNewerSeries && !version.SameSeries(than)) continue;
-    auto newest =
-        NewestWithContract(ctx, repository, versions, [&](const api::Version& v) { return v.SameSeries(version); });
-    if (!newest.ok() && !IsOfOneFile(newest.code())) return newest.error();
-    if (!newest.ok()) unread = newest.error();
-    if (newest.ok() && *newest) newer.push_back(**newest);
-  }
-  if (newer.empty() && unread) return *unread;
-  std::reverse(newer.begin(), newer.end());
-  return newer;
+  const auto versions = TRY_WITH(repository.Versions(ctx), kNoVersions);
+  if (auto newer = TRY(NewerOf(ctx, repository, versions, than, /*are_releases=*/false))) return *std::move(newer);
+  // Tags that aren't releases (of the repository that a fork was made of, say) hide none of those that are.
+  const auto released = TRY(Released(ctx, repository));
+  auto newer = TRY(NewerOf(ctx, repository, released ? *released : versions, than, /*are_releases=*/true));
+  return *std::move(newer);
 }
 
 Result<std::unique_ptr<Repository>> OpenUrl(std::string_view url, std::string_view manifest_label,

@@ -66,7 +66,8 @@ struct NewerVersion {
   bool operator==(const NewerVersion&) const = default;
 };
 // Of each minor version the newest stable release above `than`, ascending: those of the ten newest minor versions, and
-// of `than`'s own. A release without metadata.yaml may be on its way yet: the one before it counts. Left out is what
+// of `than`'s own. Where one of these has tags, but no release, those count that the source says are releases. A release
+// without metadata.yaml may be on its way yet: the one before it counts. Left out is what
 // its own metadata says no contract of, and, unless nothing else is there, a minor version whose metadata can't be had.
 Result<std::vector<NewerVersion>> NewerVersions(const Context& ctx, Repository& repository, const api::Version& than);
 

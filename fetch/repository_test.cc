@@ -143,14 +143,20 @@ TEST(LatestVersion, PassesOverReleasesThatAreStillBeingPublished) {
   EXPECT_EQ(LatestVersion({}, repository, {"v1beta2"})->ToString(), "v1.11.0");
 }
 
+// Whose versions are tags. Thread-compatible.
+class Tags : public TextRepository {
+ public:
+  explicit Tags(TextRepository texts) : TextRepository(std::move(texts)) {}
+  Result<std::optional<std::vector<api::Version>>> ReleasedVersions(const Context&) override {
+    ++asked_for_releases;
+    return released;
+  }
+  std::optional<std::vector<api::Version>> released;
+  int asked_for_releases = 0;
+};
+
 // I3: five tags without releases are passed over, and asked for no more than once.
 TEST(FirstReleased, GoesByWhatTheSourceSaysAreReleases_I3) {
-  class Tags : public TextRepository {
-   public:
-    explicit Tags(TextRepository texts) : TextRepository(std::move(texts)) {}
-    Result<std::optional<std::vector<api::Version>>> ReleasedVersions(const Context&) override { return released; }
-    std::optional<std::vector<api::Version>> released;
-  };
   Tags repository(WithReleases({"v1.10.0", "v1.11.0", "v1.11.1", "v1.11.2", "v1.11.3", "v1.11.4", "v1.11.5"}));
   for (int patch = 1; patch <= 5; ++patch) repository.files.erase(fmt::format("v1.11.{}/metadata.yaml", patch));
   auto any = [](const api::Version&) { return true; };
@@ -276,6 +282,33 @@ TEST(NewerVersions, AreTheNewestOfEachMinorVersion_U12) {
   EXPECT_EQ(NewerVersions({}, repository, *api::Version::Parse("v1.10.0")).code(), Code::kUnavailable);
   repository.listed = false;
   EXPECT_EQ(NewerVersions({}, repository, *api::Version::Parse("v1.10.0")).code(), Code::kUnavailable);
+}
+
+// U12, I17: the fork of a repository has its tags, and the few releases of its own are what is newer.
+TEST(NewerVersions, TagsWithoutReleasesHideNone_U12_I3_I17) {
+  Tags fork((TextRepository()));
+  for (const char* version : {"v0.5.0", "v0.5.1", "v0.6.0"}) {
+    Add(fork, version);
+    fork.files[std::string(version) + "/metadata.yaml"] = Series(version, "v1beta1");
+  }
+  const api::Version installed = fork.versions[0];
+  auto newer = NewerVersions({}, fork, installed);
+  ASSERT_TRUE(newer.ok());
+  EXPECT_EQ(newer->size(), 2u);
+  EXPECT_EQ(fork.asked_for_releases, 0) << "where each minor version has a release, nothing hides any";
+
+  fork.released = fork.versions;
+  for (int minor = 0; minor <= 12; ++minor) {
+    for (int patch = 0; patch < 5; ++patch) Add(fork, fmt::format("v1.{}.{}", minor, patch));
+  }
+  fork.asked.clear();
+  newer = NewerVersions({}, fork, installed);
+  ASSERT_TRUE(newer.ok()) << newer.error().message;
+  const std::vector<NewerVersion> wanted = {{*api::Version::Parse("v0.5.1"), "v1beta1"},
+                                            {*api::Version::Parse("v0.6.0"), "v1beta1"}};
+  EXPECT_EQ(*newer, wanted);
+  EXPECT_EQ(fork.asked_for_releases, 1);
+  EXPECT_LE(fork.asked.size(), 7u) << "the tags of one minor version, and what is released";
 }
 
 // U12: a repository of a thousand minor versions is asked for a few files.
