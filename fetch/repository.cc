@@ -201,7 +201,8 @@ bool IsOfOneFile(Code code) { return !IsAway(code) && code != Code::kUnauthentic
 // What there is of one minor version. A value.
 struct OfSeries {
   bool is_released = false;
-  std::optional<NewerVersion> newest;
+  std::optional<NewerVersion> newest, unread;
+  std::optional<Error> why;  // `unread` is
 };
 
 // Of one minor version, newest first.
@@ -210,8 +211,13 @@ Result<OfSeries> LookAt(const Context& ctx, Repository& repository, std::span<co
   for (const api::Version& version : versions.first(std::min(kCandidates, versions.size()))) {
     const Result<std::string> text = repository.File(ctx, version, kMetadataFile);
     if (!text.ok() && text.code() == Code::kNotFound) continue;
-    if (!text.ok()) return text.error();
+    if (!text.ok() && !IsOfOneFile(text.code())) return text.error();
     out.is_released = true;
+    if (!text.ok()) {
+      if (!out.why) out.unread = NewerVersion{version, "", text.error().message};
+      if (!out.why) out.why = text.error();
+      continue;
+    }
     const std::optional<api::Metadata> metadata = ReadSeries(*text);
     const std::optional<std::string> contract = metadata ? metadata->ContractOf(version) : std::nullopt;
     if (contract) out.newest = NewerVersion{version, *contract};
@@ -220,7 +226,7 @@ Result<OfSeries> LookAt(const Context& ctx, Repository& repository, std::span<co
   return out;
 }
 
-// Of these. nullopt: a minor version has no release, and unless all `are_releases`, none of them may have one.
+// nullopt: a minor version has no release, so that it may hide some that are. Not where all `are_releases`.
 Result<std::optional<std::vector<NewerVersion>>> NewerOf(const Context& ctx, Repository& repository,
                                                          std::vector<api::Version> versions, const api::Version& than,
                                                          bool are_releases) {
@@ -234,16 +240,15 @@ Result<std::optional<std::vector<NewerVersion>>> NewerOf(const Context& ctx, Rep
     const auto series = rest.first(static_cast<size_t>(end - rest.begin()));
     rest = rest.subspan(series.size());
     if (++looked_at > kNewerSeries && !series.front().SameSeries(than)) continue;
-    const Result<OfSeries> seen = LookAt(ctx, repository, series);
-    if (!seen.ok() && !IsOfOneFile(seen.code())) return seen.error();
-    if (!seen.ok()) {
-      unread = seen.error();
-      continue;
+    const OfSeries seen = TRY(LookAt(ctx, repository, series));
+    if (!seen.is_released && !are_releases) return std::optional<std::vector<NewerVersion>>();
+    if (seen.why && !unread) unread = seen.why;
+    for (const auto& one : {seen.unread, seen.newest}) {
+      if (one) newer.push_back(*one);
     }
-    if (!seen->is_released && !are_releases) return std::optional<std::vector<NewerVersion>>();
-    if (seen->newest) newer.push_back(*seen->newest);
   }
-  if (newer.empty() && unread) return *unread;
+  if (unread && std::none_of(newer.begin(), newer.end(), [](const auto& one) { return one.unread.empty(); }))
+    return *unread;
   std::reverse(newer.begin(), newer.end());
   return std::optional(std::move(newer));
 }

@@ -63,12 +63,14 @@ Result<std::optional<api::Version>> NewestFitting(const Context& ctx, Repository
 struct NewerVersion {
   api::Version version;
   std::string contract;
+  std::string unread = {};  // why these can't be had, though the source answers; without a contract then
   bool operator==(const NewerVersion&) const = default;
 };
 // Of each minor version the newest stable release above `than`, ascending: those of the ten newest minor versions, and
-// of `than`'s own. Where one of these has tags, but no release, those count that the source says are releases. A release
-// without metadata.yaml may be on its way yet: the one before it counts. Left out is what
-// its own metadata says no contract of, and, unless nothing else is there, a minor version whose metadata can't be had.
+// of `than`'s own. Where one of these has tags, but no release, those count that the source says are releases. A
+// release without metadata.yaml may be on its way yet: the one before it counts. Left out is what its own metadata says
+// no contract of. The newest that can't be read is named, and so is the one before it that can; where none can, that is
+// an error.
 Result<std::vector<NewerVersion>> NewerVersions(const Context& ctx, Repository& repository, const api::Version& than);
 
 // A clusterctl local repository: "<base>/<manifest label>/<version>/<file>".

@@ -274,8 +274,11 @@ TEST(NewerVersions, AreTheNewestOfEachMinorVersion_U12) {
   repository.wrong["v1.10.2"] = true;  // of one release it says nothing of the others
   newer = NewerVersions({}, repository, *api::Version::Parse("v1.10.0"));
   ASSERT_TRUE(newer.ok()) << newer.error().message;
-  EXPECT_THAT(*newer, ::testing::ElementsAre(wanted[1], wanted[2]));
-  repository.wrong["v1.11.0"] = repository.wrong["v2.0.0"] = true;
+  EXPECT_THAT(*newer, ::testing::ElementsAre(NewerVersion{*api::Version::Parse("v1.10.1"), "v1beta1"},
+                                             NewerVersion{*api::Version::Parse("v1.10.2"), "", "another digest"},
+                                             wanted[1], wanted[2]))
+      << "nor of the one before it";
+  repository.wrong["v1.10.1"] = repository.wrong["v1.11.0"] = repository.wrong["v2.0.0"] = true;
   EXPECT_EQ(NewerVersions({}, repository, *api::Version::Parse("v1.10.0")).code(), Code::kFailedPrecondition)
       << "where none can be read, that isn't 'nothing is newer'";
   repository.failing["v1.11.0"] = true;

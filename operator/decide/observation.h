@@ -97,7 +97,8 @@ struct Fight {
 struct UpdatesFound {
   std::string source;  // UpdateCheck::source, then
   WallTime time;
-  std::vector<api::AvailableUpgrade> newer;  // without what they need
+  // Without what they need. One whose metadata can't be read has no contract, and `needs` says why not.
+  std::vector<api::AvailableUpgrade> newer;
   std::optional<Error> error;
 };
 

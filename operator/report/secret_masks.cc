@@ -11,6 +11,11 @@ void HideIn(const SecretValues& values, std::vector<std::string>& texts) {
   for (std::string& text : texts) text = values.Hide(std::move(text));
 }
 
+void HideIn(const SecretValues& values, UpdatesFound& updates) {
+  if (updates.error) updates.error->message = values.Hide(std::move(updates.error->message));
+  for (api::AvailableUpgrade& one : updates.newer) one.needs = values.Hide(std::move(one.needs));
+}
+
 void HideIn(const SecretValues& values, Fleet& fleet) {
   for (Workload& workload : fleet.workloads) {
     if (!workload.health.ok()) workload.health.message = values.Hide(std::move(workload.health.message));
@@ -38,7 +43,8 @@ bool HasForeignWords(const Fleet& fleet) {
 }
 
 bool HasForeignWords(const Observation& o) {
-  const bool of_source = o.updates && o.updates->error && IsUntold(o.updates, o.provider.status);
+  const bool of_source = IsUntold(o.updates, o.provider.status) &&
+                         (o.updates->error || !std::all_of(o.updates->newer.begin(), o.updates->newer.end(), WasRead));
   return HasForeignWords(o.fleet) || !o.fights.empty() || of_source;
 }
 
@@ -118,7 +124,7 @@ void SecretMasks::Hide(const std::string& provider, Observation& o, Done& done) 
   auto values = ToHide(provider);
   HideIn(*values, o.fleet);
   for (Fight& fight : o.fights) fight.what = values->Hide(std::move(fight.what));
-  if (o.updates && o.updates->error) o.updates->error->message = values->Hide(std::move(o.updates->error->message));
+  if (o.updates) HideIn(*values, *o.updates);
   if (done.fleet) HideIn(*values, *done.fleet);
   if (done.hold) {
     done.hold->message = values->Hide(std::move(done.hold->message));

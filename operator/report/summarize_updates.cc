@@ -33,6 +33,23 @@ kube::Condition Failure(std::string_view error, const api::UpdateCheck& check) {
               fmt::format("{} (the next look is at {}; the provider works)", Shorten(error, kMaxError), check.next));
 }
 
+constexpr std::string_view kUnread = "; can't be read: ";
+
+// Which newer versions the last look couldn't read, until the next one. `told`: the condition, where that was of the
+// same source.
+std::string Unread(const Observation& o, bool looked, const std::optional<kube::Condition>& told) {
+  if (!looked) {
+    const size_t at = told ? told->message.find(kUnread) : std::string::npos;
+    return at == std::string::npos ? "" : told->message.substr(at);
+  }
+  std::vector<std::string> unread;
+  if (!o.updates) return "";
+  for (const api::AvailableUpgrade& one : o.updates->newer) {
+    if (!WasRead(one)) unread.push_back(fmt::format("{} ({})", one.version, one.needs));
+  }
+  return unread.empty() ? "" : Shorten(fmt::format("{}{}", kUnread, Join(unread, "; ")), kMaxError);
+}
+
 // Whether a look has ended that `was` doesn't know of.
 bool HasLooked(const std::optional<api::UpdateCheck>& was, const std::optional<api::UpdateCheck>& is) {
   return is && !is->time.empty() && (!was || was->time != is->time);
@@ -49,15 +66,17 @@ std::optional<kube::Condition> UpgradeCondition(const Observation& o, const api:
   if (looked && o.updates && o.updates->error) return Failure(o.updates->error->message, *is);
   // What failed is told until the next look.
   const bool failed = stays && stays->reason == reason::kUpdateCheckFailed;
-  if (failed && !looked && is && was && was->source == is->source) return stays;
+  const bool same_source = is && was && was->source == is->source;
+  if (failed && !looked && same_source) return stays;
+  const std::string unread = Unread(o, looked, same_source ? stays : std::nullopt);
   if (!status.available_upgrades.empty()) {
     std::vector<std::string> all;
     for (const api::AvailableUpgrade& one : status.available_upgrades) all.push_back(InWords(one));
-    return Said("True", reason::kUpgradeAvailable, Join(all, "; "));
+    return Said("True", reason::kUpgradeAvailable, Join(all, "; ") + unread);
   }
   const bool nobody_looks = !is && !HasSelector(o);
   if (!stays || nobody_looks) return std::nullopt;
-  return Said("False", reason::kUpToDate, "No newer version is known");
+  return Said("False", reason::kUpToDate, "No newer version is known" + unread);
 }
 
 void AddUpdateEvents(const api::ProviderStatus& was, const api::ProviderStatus& is, std::vector<Event>& events) {

@@ -93,6 +93,20 @@ TEST(SummarizeUpdates, WhatIsInstalledIsAvailableNoMore_U12) {
   EXPECT_EQ(status.available_upgrades[0].version, "v1.13.0");
 }
 
+TEST(SummarizeUpdates, WhatCannotBeReadIsNamed_U12) {
+  Observation o = Running();
+  o.provider.status = After(o, {{"v1.12.1", "v1beta2"}, {"v1.13.0", "v1beta2"}});
+  auto status = After(o, {{"v1.12.1", "v1beta2"}, {"v1.13.0", "", "403 Forbidden"}});
+  EXPECT_EQ(Get(status, "UpgradeAvailable")->message,
+            "v1.12.1 (contract v1beta2); v1.13.0 (contract v1beta2); can't be read: v1.13.0 (403 Forbidden)");
+  EXPECT_TRUE(EventsOf(o.provider.status, status, Done{}).empty());
+  o.provider.status = status;
+  o.updates.reset();  // a restart
+  EXPECT_EQ(Summarize(o, Done{}), status) << "until the next look";
+  status = After(o, {{"v1.12.1", "v1beta2"}});
+  EXPECT_EQ(Get(status, "UpgradeAvailable")->message, "v1.12.1 (contract v1beta2)");
+}
+
 // U12, I7: what a source says is hidden before it is told, and before it is cut off.
 TEST(SummarizeUpdates, WhatASourceSaysIsHidden_I7) {
   Observation o = Running();
@@ -112,6 +126,11 @@ TEST(SummarizeUpdates, WhatASourceSaysIsHidden_I7) {
   EXPECT_THAT(Get(Summarize(o, done), "UpgradeAvailable")->message, Not(HasSubstr("xxxx")));
   o.provider.status = Summarize(o, done);
   EXPECT_FALSE(HasForeignWords(o)) << "it is told";
+
+  o.updates = UpdatesFound{o.updates->source, o.now + Seconds(1), {{"v1.13.0", "", secret}}, {}};
+  EXPECT_TRUE(HasForeignWords(o)) << "of one version, too";
+  masks.Hide("key", o, done);
+  EXPECT_THAT(o.updates->newer[0].needs, Not(HasSubstr("xxxx")));
 }
 
 }  // namespace

@@ -226,7 +226,7 @@ Result<std::vector<api::AvailableUpgrade>> Installer::NewerVersions(const Contex
   auto newer = fetch::NewerVersions(UntilEndOfFetch(ctx.InOwnName(), until), *m.repository, installed);
   if (!newer.ok()) return fetch::OfOwnLimit(ctx, newer.error()).With("looking for newer versions");
   std::vector<api::AvailableUpgrade> found;
-  for (const fetch::NewerVersion& one : *newer) found.push_back({one.version.ToString(), one.contract});
+  for (const fetch::NewerVersion& one : *newer) found.push_back({one.version.ToString(), one.contract, one.unread});
   return found;
 }
 

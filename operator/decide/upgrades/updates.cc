@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 
 #include "api/moves/version_moves.h"
 #include "api/reasons.h"
@@ -72,11 +73,46 @@ std::string NextAfter(const Observation& o, const UpdatesFound& found) {
   return FormatTime(found.time + std::max(Sooner(o), asked_for));
 }
 
+// 0 where either is none.
+int Compare(const std::string& a, const std::string& b) {
+  auto one = api::Version::Parse(a), other = api::Version::Parse(b);
+  if (!one.ok() || !other.ok() || *one == *other) return 0;
+  return *one > *other ? 1 : -1;
+}
+
+bool SameSeries(const std::string& a, const std::string& b) {
+  auto one = api::Version::Parse(a), other = api::Version::Parse(b);
+  return one.ok() && other.ok() && one->SameSeries(*other);
+}
+
+// Of a minor version whose newest couldn't be read now what was known stays, unless what could be read is newer.
+std::vector<api::AvailableUpgrade> Newer(const std::vector<api::AvailableUpgrade>& known,
+                                         const std::vector<api::AvailableUpgrade>& found) {
+  std::vector<api::AvailableUpgrade> newer;
+  std::copy_if(found.begin(), found.end(), std::back_inserter(newer), WasRead);
+  for (const api::AvailableUpgrade& one : known) {
+    const bool unread = std::any_of(found.begin(), found.end(), [&](const api::AvailableUpgrade& other) {
+      return !WasRead(other) && SameSeries(one.version, other.version);
+    });
+    if (!unread) continue;
+    auto same = std::find_if(newer.begin(), newer.end(),
+                             [&](const auto& other) { return SameSeries(one.version, other.version); });
+    if (same == newer.end()) {
+      newer.push_back(one);
+    } else if (Compare(same->version, one.version) < 0) {
+      *same = one;
+    }
+  }
+  std::sort(newer.begin(), newer.end(),
+            [](const auto& a, const auto& b) { return Compare(a.version, b.version) < 0; });
+  return newer;
+}
+
 void TakeFound(api::ProviderStatus& status, const Observation& o) {
   if (!IsUntold(o.updates, status)) return;
   status.update_check->time = FormatTime(o.updates->time);
   status.update_check->next = NextAfter(o, *o.updates);
-  if (!o.updates->error) status.available_upgrades = o.updates->newer;
+  if (!o.updates->error) status.available_upgrades = Newer(status.available_upgrades, o.updates->newer);
 }
 
 // What the rules say of them may change without another look.
@@ -116,6 +152,8 @@ WallTime DueAt(const Observation& o, const api::UpdateCheck& check, WallTime tol
 bool HasSelector(const Observation& o) {
   return o.provider.spec.fetch_config && o.provider.spec.fetch_config->selector.has_value();
 }
+
+bool WasRead(const api::AvailableUpgrade& found) { return !found.contract.empty(); }
 
 bool MayBeChecked(const api::Provider& provider) {
   const api::ProviderStatus& status = provider.status;

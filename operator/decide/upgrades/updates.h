@@ -12,6 +12,9 @@ namespace capi::ops {
 // Its releases are ConfigMaps: their watch tells of newer ones, and nobody has to be asked.
 bool HasSelector(const Observation& o);
 
+// Of UpdatesFound::newer: whether its metadata could be read.
+bool WasRead(const api::AvailableUpgrade& found);
+
 // Not while it is being installed, changed, paused or removed.
 bool MayBeChecked(const api::Provider& provider);
 

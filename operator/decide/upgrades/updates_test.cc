@@ -208,6 +208,17 @@ TEST(UpdateChecks, TheNextOneIsNeverFarAway_U12) {
   EXPECT_GT(UpdateCheckIn(o), Millis(0)) << "and isn't asked for again at once";
 }
 
+// One file that can't be had: nothing that was known is forgotten, to be told as new the next time.
+TEST(AvailableUpgrades, OfWhatCannotBeReadThoseThatWereKnownStay_U12) {
+  Observation o = Knowing({{"v1.12.2", "v1beta2"}, {"v1.13.0", "v1beta2"}, {"v1.14.0", "v1beta2"}});
+  Find(o, {{"v1.12.1", "v1beta2"}, {"v1.12.2", "", "403"}, {"v1.13.1", "", "403"}, {"v1.15.0", "v1beta2"}});
+  EXPECT_THAT(InWords(o.provider.status), ElementsAre("v1.12.2/v1beta2/", "v1.13.0/v1beta2/", "v1.15.0/v1beta2/"))
+      << "v1.14.0 isn't there any more";
+  o.now += kTwelve;
+  Find(o, {{"v1.12.3", "v1beta2"}, {"v1.12.4", "", "403"}});
+  EXPECT_THAT(InWords(o.provider.status), ElementsAre("v1.12.3/v1beta2/"));
+}
+
 // The interval is looked at as time goes on, not at one moment.
 TEST(UpdateChecks, AShorterIntervalBringsALook_U12) {
   Observation o = Knowing({});
