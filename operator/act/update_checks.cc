@@ -98,10 +98,9 @@ void UpdateChecks::Keep(const std::string& key, UpdatesFound found) {
   {
     MutexLock lock(mu_);
     looking_.clear();  // who is woken may ask again at once
-    if (forgotten_) return;
-    found_[key] = std::move(found);
+    if (!std::exchange(forgotten_, false)) found_[key] = std::move(found);
   }
-  needs_.wake(key);
+  needs_.wake(key);  // also where it is there anew: nobody was heard who asked meanwhile
 }
 
 }  // namespace capi::ops

@@ -111,6 +111,26 @@ TEST_F(UpdateChecksTest, WhoChangesIsLeftAlone_U12) {
   EXPECT_THAT(looked_, ElementsAre("runs"));
 }
 
+// A provider is deleted and made anew during a look: what that found isn't its own, and it isn't forgotten either.
+TEST_F(UpdateChecksTest, WhoIsMadeAnewIsLookedAtAgain_U12) {
+  const Observation a = Due("a");
+  answers_["a"] = {[&]() -> Result<Newer> {
+                     checks_.Forget(a.provider.id.Key());
+                     checks_.Ask(a);
+                     return Newer{{"v1.13.0", "v1beta2"}};
+                   },
+                   []() -> Result<Newer> { return Newer{{"v1.14.0", "v1beta2"}}; }};
+  checks_.Ask(a);
+  Start();
+  AwaitWoken(1);
+  EXPECT_FALSE(checks_.FoundFor(a.provider.id.Key()));
+  checks_.Ask(a);
+  AwaitWoken(2);
+  auto found = checks_.FoundFor(a.provider.id.Key());
+  ASSERT_TRUE(found);
+  EXPECT_THAT(found->newer, ElementsAre(api::AvailableUpgrade{"v1.14.0", "v1beta2"}));
+}
+
 // The clock is set back between two looks: the second one's answer is told all the same.
 TEST_F(UpdateChecksTest, AClockThatGoesBackHidesNothing_U12) {
   checks_.Ask(Due("a"));
