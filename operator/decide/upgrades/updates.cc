@@ -1,5 +1,7 @@
 #include "operator/decide/upgrades/updates.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <functional>
 #include <iterator>
@@ -34,15 +36,26 @@ bool IsOff(const Observation& o) { return o.check_updates == Millis(0) && !HasSe
 
 std::string Short(const std::string& text) { return Sha256Hex(text).substr(0, 16); }
 
-// Where it is looked: what is known of one source says nothing of another.
+// Where it is looked, and whether all of it has to be signed: what is known of one place says nothing of another.
 std::string PlaceOf(const Observation& o) {
-  return Short(HasSelector(o) ? ToJsonText(*o.provider.spec.fetch_config->selector) : o.source);
+  const auto& fetch = o.provider.spec.fetch_config;
+  return Short((HasSelector(o) ? ToJsonText(*fetch->selector) : o.source) + (fetch && fetch->verify ? "\nsigned" : ""));
 }
 
-// And which ConfigMaps are there. Not what their metadata says: whoever only labels one has no version to tell of.
+void Add(std::string& text, const std::optional<Referenced>& secret) {
+  if (secret) text += fmt::format("{}/{} {}\n", secret->ref.ns, secret->ref.name, secret->stamp);
+}
+
+// And with which credentials and keys, or which ConfigMaps are there. Not what the metadata of these says: whoever only
+// labels one has no version to tell of.
 std::string SourceOf(const Observation& o, const std::string& installed) {
-  if (!HasSelector(o)) return PlaceOf(o);
-  std::string text = installed;
+  std::string text;
+  Add(text, o.keys_secret);
+  if (!HasSelector(o)) {
+    Add(text, o.source_secret ? o.source_secret : o.config_secret);
+    return PlaceOf(o) + "-" + Short(text);
+  }
+  text += installed;
   for (const StoredRelease& release : o.releases) {
     text += "\n" + release.name + " " + release.version_text + " " + release.stamp.substr(0, release.stamp.find('/'));
   }
@@ -153,6 +166,10 @@ bool HasSelector(const Observation& o) {
   return o.provider.spec.fetch_config && o.provider.spec.fetch_config->selector.has_value();
 }
 
+bool IsSamePlace(const std::string& a, const std::string& b) {
+  return a.substr(0, a.find('-')) == b.substr(0, b.find('-'));
+}
+
 bool WasRead(const api::AvailableUpgrade& found) { return !found.contract.empty(); }
 
 bool MayBeChecked(const api::Provider& provider) {
@@ -189,8 +206,7 @@ void SettleUpdates(api::ProviderStatus& status, const Observation& o) {
   }
   const std::string source = SourceOf(o, installed);
   if (!status.update_check || status.update_check->source != source) {
-    const bool same_place = status.update_check && status.update_check->source.starts_with(PlaceOf(o));
-    if (!same_place) status.available_upgrades.clear();
+    if (!status.update_check || !IsSamePlace(status.update_check->source, source)) status.available_upgrades.clear();
     // At once where another source was named, but not all providers at once.
     const bool at_once = status.update_check || HasSelector(o);
     const Millis wait =

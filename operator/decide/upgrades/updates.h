@@ -12,6 +12,9 @@ namespace capi::ops {
 // Its releases are ConfigMaps: their watch tells of newer ones, and nobody has to be asked.
 bool HasSelector(const Observation& o);
 
+// Of UpdateCheck::source: the same place, though perhaps with other credentials, or other ConfigMaps there.
+bool IsSamePlace(const std::string& a, const std::string& b);
+
 // Of UpdatesFound::newer: whether its metadata could be read.
 bool WasRead(const api::AvailableUpgrade& found);
 

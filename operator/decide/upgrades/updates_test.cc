@@ -143,6 +143,44 @@ TEST(UpdateChecks, AnotherSourceIsAskedAtOnce_U12) {
   EXPECT_EQ(UpdateCheckIn(o), Millis(0));
 }
 
+// Whoever puts a Secret right, or asks for signatures, needn't wait for the next look.
+TEST(UpdateChecks, OtherCredentialsAndKeysBringALook_U12_T14) {
+  auto named = [](const char* name, const char* stamp) { return Referenced{{name, "aws-system"}, true, stamp}; };
+  const struct {
+    std::string_view what;
+    std::function<void(Observation&)> change;
+    bool is_kept;  // what was known
+  } cases[] = {
+      {"a Secret for the source", [&](Observation& o) { o.source_secret = named("access", "u/1"); }, true},
+      {"the Secret with variables, which may have credentials",
+       [&](Observation& o) { o.config_secret = named("variables", "u/1"); }, true},
+      {"signatures",
+       [&](Observation& o) {
+         o.provider.spec.fetch_config = api::FetchConfig{};
+         o.provider.spec.fetch_config->verify = api::VerifySpec{"cosign", {"keys", "aws-system"}};
+       },
+       false},
+  };
+  for (const auto& c : cases) {
+    Observation o = Knowing({{"v1.12.1", "v1beta2"}});
+    Find(o, {{"v1.12.1", "v1beta2"}});
+    c.change(o);
+    SettleUpdates(o.provider.status, o);
+    EXPECT_EQ(UpdateCheckIn(o), Millis(0)) << c.what;
+    EXPECT_EQ(!o.provider.status.available_upgrades.empty(), c.is_kept) << c.what;
+    o.now += Seconds(1);
+    Find(o, {{"v1.12.1", "v1beta2"}});
+    EXPECT_GT(UpdateCheckIn(o), kHour) << c.what;
+    for (std::optional<Referenced>* secret : {&o.source_secret, &o.config_secret}) {
+      if (*secret) (*secret)->stamp = "u/2";
+    }
+    if (o.provider.spec.fetch_config) o.keys_secret = named("keys", "u/3");
+    SettleUpdates(o.provider.status, o);
+    EXPECT_EQ(UpdateCheckIn(o), Millis(0)) << c.what << " in another state";
+    EXPECT_FALSE(o.provider.status.available_upgrades.empty()) << c.what;
+  }
+}
+
 TEST(UpdateChecks, AFailureIsToldAndChangesNothing_U12) {
   Observation o = Knowing({{"v1.12.1", "v1beta2"}});
   o.now += kTwelve;
