@@ -76,6 +76,9 @@ std::optional<kube::Condition> UpgradeCondition(const Observation& o, const api:
   }
   const bool nobody_looks = !is && !HasSelector(o);
   if (!stays || nobody_looks) return std::nullopt;
+  // Nobody has looked there yet: of the same place what was told may be so still.
+  const bool same_place = was && is && IsSamePlace(was->source, is->source);
+  if (is && is->time.empty()) return same_place && stays->status != "True" ? stays : std::nullopt;
   return Said("False", reason::kUpToDate, "No newer version is known" + unread);
 }
 

@@ -82,6 +82,23 @@ TEST(SummarizeUpdates, ASourceThatIsAwayIsNoFault_U12) {
   EXPECT_TRUE(status.available_upgrades.empty());
 }
 
+// "Up to date" is said by a look, and of the place that was looked at.
+TEST(SummarizeUpdates, WhereNobodyHasLookedNothingIsUpToDate_U12) {
+  Observation o = Running();
+  o.provider.status = After(o, {{"v1.12.1", "v1beta2"}});
+  o.provider.status = After(o, {});
+  o.config_secret = Referenced{{"variables", "aws-system"}, true, "u/1"};
+  o.provider.status = Summarize(o, Done{});
+  EXPECT_EQ(o.provider.status.update_check->time, "") << "a look is due";
+  EXPECT_EQ(StatusOf(o.provider.status, "UpgradeAvailable"), "False") << "of the same place";
+  o.source = "url https://example.org/other";
+  for (int pass = 0; pass < 2; ++pass) {
+    o.provider.status = Summarize(o, Done{});
+    EXPECT_EQ(StatusOf(o.provider.status, "UpgradeAvailable"), "");
+  }
+  EXPECT_EQ(StatusOf(After(o, {{"v1.13.0", "v1beta2"}}), "UpgradeAvailable"), "True");
+}
+
 TEST(SummarizeUpdates, WhatIsInstalledIsAvailableNoMore_U12) {
   Observation o = Running();
   o.provider.status = After(o, {{"v1.12.1", "v1beta2"}, {"v1.13.0", "v1beta2"}});
