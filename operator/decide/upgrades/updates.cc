@@ -80,10 +80,28 @@ Millis Sooner(const Observation& o) {
 }
 Millis Longest(const Observation& o) { return Times(Every(o), 1.1); }
 
-std::string NextAfter(const Observation& o, const UpdatesFound& found) {
+bool HasFailed(const Observation& o) {
+  const auto* said = kube::FindCondition(o.provider.status.conditions, api::condition::kUpgradeAvailable);
+  return said != nullptr && said->reason == api::reason::kUpdateCheckFailed;
+}
+
+// From the last look, where that failed, to this one.
+Millis LastWait(const Observation& o, const api::UpdateCheck& last) {
+  auto from = ParseTime(last.time), to = ParseTime(last.next);
+  return HasFailed(o) && from.ok() && to.ok() ? std::chrono::duration_cast<Millis>(*to - *from) : Millis(0);
+}
+
+bool TimeMends(Code code) {
+  return code == Code::kUnavailable || code == Code::kDeadlineExceeded || code == Code::kRateLimited;
+}
+
+// What no time mends is asked for ever more seldom: whoever mends it changes the spec, or a Secret, and that is looked
+// at at once.
+std::string NextAfter(const Observation& o, const UpdatesFound& found, Millis last_wait) {
   if (!found.error) return FormatTime(found.time + Usual(o));
-  const Millis asked_for = std::min(kMostPatience, found.error->retry_after.value_or(Millis(0)));
-  return FormatTime(found.time + std::max(Sooner(o), asked_for));
+  Millis wait = std::max(Sooner(o), std::min(kMostPatience, found.error->retry_after.value_or(Millis(0))));
+  if (!TimeMends(found.error->code)) wait = std::max(wait, std::min(Usual(o), 2 * last_wait));
+  return FormatTime(found.time + wait);
 }
 
 // 0 where either is none.
@@ -123,8 +141,8 @@ std::vector<api::AvailableUpgrade> Newer(const std::vector<api::AvailableUpgrade
 
 void TakeFound(api::ProviderStatus& status, const Observation& o) {
   if (!IsUntold(o.updates, status)) return;
+  status.update_check->next = NextAfter(o, *o.updates, LastWait(o, *status.update_check));
   status.update_check->time = FormatTime(o.updates->time);
-  status.update_check->next = NextAfter(o, *o.updates);
   if (!o.updates->error) status.available_upgrades = Newer(status.available_upgrades, o.updates->newer);
 }
 
@@ -155,9 +173,7 @@ WallTime DueAt(const Observation& o, const api::UpdateCheck& check, WallTime tol
   if (told - o.now > most) return o.now;
   if (!looked.ok()) return told;
   if (*looked > o.now) return o.now;
-  const auto* said = kube::FindCondition(o.provider.status.conditions, api::condition::kUpgradeAvailable);
-  const bool failed = said != nullptr && said->reason == api::reason::kUpdateCheckFailed;
-  return failed ? told : std::min<WallTime>(told, *looked + Longest(o));
+  return HasFailed(o) ? told : std::min<WallTime>(told, *looked + Longest(o));
 }
 
 }  // namespace

@@ -199,6 +199,36 @@ TEST(UpdateChecks, AFailureIsToldAndChangesNothing_U12) {
   EXPECT_THAT(InWords(o.provider.status), ElementsAre("v1.12.2/v1beta2/"));
 }
 
+// A person's fault isn't asked for each hour, nor each ten minutes, for ever; an outage is.
+TEST(UpdateChecks, WhatNoTimeMendsIsAskedForEverMoreSeldom_U12) {
+  for (bool of_selected : {false, true}) {
+    for (Code code : {Code::kFailedPrecondition, Code::kUnavailable}) {
+      Observation o = Running();
+      if (of_selected) {
+        o.provider.spec.fetch_config = api::FetchConfig{};
+        o.provider.spec.fetch_config->selector = Json::object();
+        o.releases = {{"aws-system", "a", "v1.12.1", *api::Version::Parse("v1.12.1"), "u/1"}};
+      }
+      SettleUpdates(o.provider.status, o);
+      o.provider.status.conditions.push_back({"UpgradeAvailable", "Unknown", "UpdateCheckFailed", "", 1, ""});
+      std::vector<Millis> waits;
+      for (int look = 0; look < 10; ++look) {
+        Find(o, {}, Error{code, "no signature", {}});
+        waits.push_back(*UpdateCheckIn(o));
+        o.now += waits.back();
+      }
+      EXPECT_LE(waits.front(), kHour * 11 / 10);
+      if (code == Code::kUnavailable) {
+        EXPECT_EQ(waits.back(), waits.front());
+      } else {
+        EXPECT_EQ(waits[1], 2 * waits[0]);
+        EXPECT_GE(waits.back(), kTwelve * 9 / 10);
+        EXPECT_LE(waits.back(), kTwelve * 11 / 10);
+      }
+    }
+  }
+}
+
 // U12: what was said of the next look holds only as long as the clock and the interval are what they were then.
 TEST(UpdateChecks, TheNextOneIsNeverFarAway_U12) {
   const struct {
