@@ -46,16 +46,15 @@ void Add(std::string& text, const std::optional<Referenced>& secret) {
   if (secret) text += fmt::format("{}/{} {}\n", secret->ref.ns, secret->ref.name, secret->stamp);
 }
 
-// And with which credentials and keys, or which ConfigMaps are there. Not what the metadata of these says: whoever only
+// And newer than what, with which credentials and keys, or which ConfigMaps are there. Not what the metadata of these says: whoever only
 // labels one has no version to tell of.
 std::string SourceOf(const Observation& o, const std::string& installed) {
-  std::string text;
+  std::string text = installed + "\n";
   Add(text, o.keys_secret);
   if (!HasSelector(o)) {
     Add(text, o.source_secret ? o.source_secret : o.config_secret);
     return PlaceOf(o) + "-" + Short(text);
   }
-  text += installed;
   for (const StoredRelease& release : o.releases) {
     text += "\n" + release.name + " " + release.version_text + " " + release.stamp.substr(0, release.stamp.find('/'));
   }

@@ -276,6 +276,26 @@ TEST(UpdateChecks, TheNextOneIsNeverFarAway_U12) {
   EXPECT_GT(UpdateCheckIn(o), Millis(0)) << "and isn't asked for again at once";
 }
 
+// After a rollback or a downgrade it isn't for half a day that nothing is newer.
+TEST(UpdateChecks, AnotherInstalledVersionBringsALook_U12) {
+  Observation o = Knowing({});
+  Find(o, {{"v1.12.1", "v1beta2"}, {"v1.13.0", "v1beta2"}});
+  o.provider.spec.version = o.provider.status.installed_version = "v1.12.1";
+  SettleUpdates(o.provider.status, o);
+  EXPECT_THAT(InWords(o.provider.status), ElementsAre("v1.13.0/v1beta2/"));
+  o.now += Seconds(1);
+  Find(o, {{"v1.13.0", "v1beta2"}});
+  EXPECT_GT(UpdateCheckIn(o), kHour);
+
+  o.now += kHour;
+  o.provider.spec.version = o.provider.status.installed_version = "v1.12.0";
+  SettleUpdates(o.provider.status, o);
+  EXPECT_EQ(UpdateCheckIn(o), Millis(0)) << "what was found is newer than another version";
+  EXPECT_THAT(InWords(o.provider.status), ElementsAre("v1.13.0/v1beta2/")) << "which is newer than this one, too";
+  Find(o, {{"v1.12.1", "v1beta2"}, {"v1.13.0", "v1beta2"}});
+  EXPECT_THAT(InWords(o.provider.status), ElementsAre("v1.12.1/v1beta2/", "v1.13.0/v1beta2/"));
+}
+
 // One file that can't be had: nothing that was known is forgotten, to be told as new the next time.
 TEST(AvailableUpgrades, OfWhatCannotBeReadThoseThatWereKnownStay_U12) {
   Observation o = Knowing({{"v1.12.2", "v1beta2"}, {"v1.13.0", "v1beta2"}, {"v1.14.0", "v1beta2"}});
