@@ -21,6 +21,13 @@ Observation ToLookAt(const Observation& o) {
   return out;
 }
 
+// Who is looked at first. ConfigMaps take no time. A source that didn't answer lately may take the two minutes of T13
+// again, and so may all that are like it.
+int RankOf(const Observation& o) {
+  if (HasSelector(o)) return 0;
+  return LookFailed(o.provider.status) ? 2 : 1;
+}
+
 }  // namespace
 
 void UpdateChecks::Ask(const Observation& o) {
@@ -31,11 +38,14 @@ void UpdateChecks::Ask(const Observation& o) {
   if (looking_ == key || (found != found_.end() && IsUntold(found->second, o.provider.status))) return;
   auto mine = std::find_if(line_.begin(), line_.end(),
                            [&](const Observation& one) { return one.provider.id == o.provider.id; });
-  if (mine != line_.end()) {
+  if (mine != line_.end() && RankOf(*mine) == RankOf(o)) {
     *mine = ToLookAt(o);
     return;
   }
-  line_.push_back(ToLookAt(o));
+  if (mine != line_.end()) line_.erase(mine);
+  auto behind =
+      std::find_if(line_.begin(), line_.end(), [&](const Observation& one) { return RankOf(one) > RankOf(o); });
+  line_.insert(behind, ToLookAt(o));
   changed_.notify_all();
 }
 

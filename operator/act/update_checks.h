@@ -16,7 +16,8 @@
 
 namespace capi::ops {
 
-// One look at a time, in the order in which they are asked for. In memory: what was found is told in the status, and so
+// One look at a time, in the order in which they are asked for; before others those at ConfigMaps, after them those at
+// sources whose last look failed. In memory: what was found is told in the status, and so
 // is when it is looked again. Thread-safe.
 class UpdateChecks {
  public:

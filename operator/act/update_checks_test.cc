@@ -88,6 +88,21 @@ TEST_F(UpdateChecksTest, OneAfterTheOtherAndEachOnce_U12) {
   EXPECT_THAT(looked_, ElementsAre("a", "b", "a"));
 }
 
+// Sources that hang hold up neither those that don't, nor what needs no source.
+TEST_F(UpdateChecksTest, WhoTakesLongComesLast_U12) {
+  Observation hung = Due("hung"), selecting = Due("selecting");
+  hung.provider.status.conditions.push_back({"UpgradeAvailable", "Unknown", "UpdateCheckFailed", "", 1, ""});
+  selecting.provider.spec.fetch_config = api::FetchConfig{};
+  selecting.provider.spec.fetch_config->selector = Json::object();
+  Observation mended = hung;
+  mended.provider.id.name = "mended";
+  for (const Observation& one : {mended, hung, Due("a"), selecting, Due("b"), Due("mended")}) checks_.Ask(one);
+  Start();
+  AwaitWoken(5);
+  MutexLock lock(mu_);
+  EXPECT_THAT(looked_, ElementsAre("selecting", "a", "b", "mended", "hung"));
+}
+
 // A source that fails, and a bug, are what the look came to (F7); and the next provider has its turn.
 TEST_F(UpdateChecksTest, WhatFailsIsTold_U12) {
   answers_["away"] = {[]() -> Result<Newer> { return Error{Code::kUnavailable, "no answer", {}}; }};
@@ -119,7 +134,9 @@ TEST_F(UpdateChecksTest, WhoIsMadeAnewIsLookedAtAgain_U12) {
                      checks_.Ask(a);
                      return Newer{{"v1.13.0", "v1beta2"}};
                    },
-                   []() -> Result<Newer> { return Newer{{"v1.14.0", "v1beta2"}}; }};
+                   []() -> Result<Newer> {
+                     return Newer{{"v1.14.0", "v1beta2"}};
+                   }};
   checks_.Ask(a);
   Start();
   AwaitWoken(1);

@@ -46,8 +46,8 @@ void Add(std::string& text, const std::optional<Referenced>& secret) {
   if (secret) text += fmt::format("{}/{} {}\n", secret->ref.ns, secret->ref.name, secret->stamp);
 }
 
-// And newer than what, with which credentials and keys, or which ConfigMaps are there. Not what the metadata of these says: whoever only
-// labels one has no version to tell of.
+// And newer than what, with which credentials and keys, or which ConfigMaps are there. Not what the metadata of these
+// says: whoever only labels one has no version to tell of.
 std::string SourceOf(const Observation& o, const std::string& installed) {
   std::string text = installed + "\n";
   Add(text, o.keys_secret);
@@ -79,15 +79,11 @@ Millis Sooner(const Observation& o) {
 }
 Millis Longest(const Observation& o) { return Times(Every(o), 1.1); }
 
-bool HasFailed(const Observation& o) {
-  const auto* said = kube::FindCondition(o.provider.status.conditions, api::condition::kUpgradeAvailable);
-  return said != nullptr && said->reason == api::reason::kUpdateCheckFailed;
-}
-
 // From the last look, where that failed, to this one.
 Millis LastWait(const Observation& o, const api::UpdateCheck& last) {
   auto from = ParseTime(last.time), to = ParseTime(last.next);
-  return HasFailed(o) && from.ok() && to.ok() ? std::chrono::duration_cast<Millis>(*to - *from) : Millis(0);
+  return LookFailed(o.provider.status) && from.ok() && to.ok() ? std::chrono::duration_cast<Millis>(*to - *from)
+                                                               : Millis(0);
 }
 
 bool TimeMends(Code code) {
@@ -133,8 +129,7 @@ std::vector<api::AvailableUpgrade> Newer(const std::vector<api::AvailableUpgrade
       *same = one;
     }
   }
-  std::sort(newer.begin(), newer.end(),
-            [](const auto& a, const auto& b) { return Compare(a.version, b.version) < 0; });
+  std::sort(newer.begin(), newer.end(), [](const auto& a, const auto& b) { return Compare(a.version, b.version) < 0; });
   return newer;
 }
 
@@ -172,7 +167,7 @@ WallTime DueAt(const Observation& o, const api::UpdateCheck& check, WallTime tol
   if (told - o.now > most) return o.now;
   if (!looked.ok()) return told;
   if (*looked > o.now) return o.now;
-  return HasFailed(o) ? told : std::min<WallTime>(told, *looked + Longest(o));
+  return LookFailed(o.provider.status) ? told : std::min<WallTime>(told, *looked + Longest(o));
 }
 
 }  // namespace
@@ -183,6 +178,11 @@ bool HasSelector(const Observation& o) {
 
 bool IsSamePlace(const std::string& a, const std::string& b) {
   return a.substr(0, a.find('-')) == b.substr(0, b.find('-'));
+}
+
+bool LookFailed(const api::ProviderStatus& status) {
+  const auto* said = kube::FindCondition(status.conditions, api::condition::kUpgradeAvailable);
+  return said != nullptr && said->reason == api::reason::kUpdateCheckFailed;
 }
 
 bool WasRead(const api::AvailableUpgrade& found) { return !found.contract.empty(); }

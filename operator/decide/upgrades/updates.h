@@ -15,6 +15,9 @@ bool HasSelector(const Observation& o);
 // Of UpdateCheck::source: the same place, though perhaps with other credentials, or other ConfigMaps there.
 bool IsSamePlace(const std::string& a, const std::string& b);
 
+// Whether the last one did, as its condition tells.
+bool LookFailed(const api::ProviderStatus& status);
+
 // Of UpdatesFound::newer: whether its metadata could be read.
 bool WasRead(const api::AvailableUpgrade& found);
 
