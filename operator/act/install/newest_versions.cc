@@ -4,6 +4,7 @@
 
 #include "api/moves/wanted_contracts.h"
 #include "operator/decide/contract_rules.h"
+#include "operator/decide/upgrades/updates.h"
 #include "releases/release_store.h"
 
 namespace capi::ops {
@@ -52,6 +53,16 @@ bool IsOlder(const std::string& known, const std::string& installed) {
   return a.ok() && b.ok() && *a < *b;
 }
 
+// Of those that the last look for newer versions found (U12) the newest that nothing has to come before; nullopt where
+// none came to something.
+std::optional<std::string> NewestTold(const api::ProviderStatus& status) {
+  if (!status.update_check || status.update_check->time.empty()) return std::nullopt;
+  const auto& told = status.available_upgrades;
+  if (told.empty() && LookFailed(status)) return std::nullopt;
+  auto newest = std::find_if(told.rbegin(), told.rend(), [](const auto& one) { return one.needs.empty(); });
+  return newest == told.rend() ? status.installed_version : newest->version;
+}
+
 }  // namespace
 
 std::vector<std::string> WantedContracts(const Observation& o) {
@@ -84,6 +95,7 @@ std::string NewestVersions::OfSource(const Context& ctx, const Observation& o) {
   auto repository = sources_.Open(o.provider, {});
   if (!repository.ok()) return "";
   if (!(*repository)->IsLocal()) {
+    if (auto told = NewestTold(o.provider.status)) return *told;
     return known && !IsOlder(known->version, o.provider.status.installed_version) ? known->version : "";
   }
   const MonoTime now = ctx.clock->Monotonic();

@@ -24,8 +24,8 @@ class NewestVersions {
   // A pass chose this version from the list of its source.
   void Picked(const Observation& o, const api::Version& version);
   // "" where none is known. Of ConfigMaps that a selector finds it reads the newest ones again once they have changed;
-  // a local folder it reads once a minute at most; of all else it knows what was picked, as long as the source and the
-  // contracts are the same, and nothing newer is installed.
+  // a local folder it reads once a minute at most; of all else it knows what the status tells (U12), and before that
+  // what was picked, as long as the source and the contracts are the same, and nothing newer is installed.
   std::string Of(const Context& ctx, const Observation& o);
   void Forget(const std::string& provider);
 

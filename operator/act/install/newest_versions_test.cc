@@ -89,6 +89,26 @@ TEST_F(NewestVersionsTest, OfSelectedConfigMapsIsTheNewestThatFits) {
   EXPECT_EQ(newest.Of(ctx_, Selecting({})), "");
 }
 
+// U12: there is one answer to what is newer, in the status and in the metric.
+TEST_F(NewestVersionsTest, OfTheNetworkIsWhatTheStatusTells_U12) {
+  NewestVersions newest(*client_, sources_);
+  Observation o = testing::Observed();
+  o.provider.spec.fetch_config = api::FetchConfig{.url = "https://github.com/o/r/releases"};
+  api::ProviderStatus& status = o.provider.status;
+  status.installed_version = "v1.12.0";
+  EXPECT_EQ(newest.Of(ctx_, o), "") << "nobody has looked";
+  status.update_check = api::UpdateCheck{"source"};
+  EXPECT_EQ(newest.Of(ctx_, o), "") << "nor yet";
+  status.update_check->time = "2026-01-01T00:00:00Z";
+  EXPECT_EQ(newest.Of(ctx_, o), "v1.12.0");
+  status.available_upgrades = {{"v1.12.1", "v1beta2"}, {"v1.13.0", "v1beta2"}, {"v2.0.0", "v1beta2", "CoreUpgrade"}};
+  EXPECT_EQ(newest.Of(ctx_, o), "v1.13.0");
+  status.conditions = {{"UpgradeAvailable", "Unknown", "UpdateCheckFailed", "", 1, ""}};
+  EXPECT_EQ(newest.Of(ctx_, o), "v1.13.0") << "what is known is so still";
+  status.available_upgrades.clear();
+  EXPECT_EQ(newest.Of(ctx_, o), "");
+}
+
 // F6: every provider's release was read after a restart of the operator, though nothing newer was there.
 TEST_F(NewestVersionsTest, NothingIsReadWhereTheNewestRuns) {
   struct Case {
