@@ -152,6 +152,7 @@ std::string Sources::PlaceOf(const api::Provider& provider) const {
   const auto& fetch = provider.spec.fetch_config;
   if (fetch && fetch->selector) return "";
   if (fetch && !fetch->oci.empty()) return "oci " + fetch->oci;
+  if (fetch && fetch->git) return fmt::format("git {} {}", fetch->git->url, fetch->git->path);
   if (fetch && !fetch->url.empty()) return "url " + fetch->url;
   if (!options_.folder.empty()) return "folder " + options_.folder;
   return "url " + settings_.UrlOf(id.type, id.name).value_or("");

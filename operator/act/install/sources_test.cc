@@ -235,6 +235,9 @@ TEST(Sources, APlaceIsWhatOpenTakes_U12) {
   provider.spec.fetch_config->oci = "r.example/c";
   EXPECT_EQ(Sources(settings, options).PlaceOf(provider), "oci r.example/c");
   provider.spec.fetch_config->oci = "";
+  provider.spec.fetch_config->git = api::GitSource{.url = "https://h.example/d.git", .path = "aws"};
+  EXPECT_EQ(Sources(settings, options).PlaceOf(provider), "git https://h.example/d.git aws");
+  provider.spec.fetch_config->git.reset();
   provider.spec.fetch_config->selector = Json::object();
   EXPECT_EQ(Sources(settings, options).PlaceOf(provider), "");
 }
