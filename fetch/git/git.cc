@@ -137,11 +137,11 @@ class GitRepository : public Repository {
   }
 
   // Where the server can leave files out, it is asked for those that count alone.
-  Result<GitRelease> AskRelease(const Context& ctx, const std::string& name, ObjectId tag) const {
+  Result<GitRelease> AskRelease(const Context& ctx, const std::string& tag_name, ObjectId tag) const {
     GitServer server;
     const auto talk = TRY(Begin(ctx, server));
     // Version 0 names the tags each time, and gives what they name by now alone. Nothing of this one is read so far.
-    if (const auto now = server.tags.find(name); now != server.tags.end()) tag = now->second;
+    if (const auto now = server.tags.find(tag_name); now != server.tags.end()) tag = now->second;
     const GitWants commit{{tag}, true, true};
     const Pack pack = TRY(AskObjects(ctx, *talk, server, commit));
     const GitFolder folder = TRY(FolderOfTag(pack, tag, reference_.folder));
