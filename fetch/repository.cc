@@ -9,7 +9,7 @@
 #include "base/strings.h"
 #include "base/yaml/yaml.h"
 #include "fetch/download.h"
-#include "fetch/http_folder.h"
+#include "fetch/folders/http_folder.h"
 #include "fetch/newest.h"
 #include "fetch/text.h"
 #include "fetch/url.h"

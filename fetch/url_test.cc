@@ -178,9 +178,10 @@ TEST(KindOfUrl, RefusesTheRestInClusterctlsWords) {
   for (const char* url :
        {"https://www.github.com/o/r/releases/latest/f.yaml", "https://githb.com/o/r/releases/v1.0.0/f.yaml",
         "https://gitlab.example.org/g/p/-/releases/v1.0.0/f.yaml"})
-    EXPECT_EQ(KindOfUrl(url).error().message,
-              "invalid provider url. Only GitHub and GitLab are supported for \"https\" schema, and folders: it is like "
-              "one of GitHub or GitLab, and isn't one");
+    EXPECT_EQ(
+        KindOfUrl(url).error().message,
+        "invalid provider url. Only GitHub and GitLab are supported for \"https\" schema, and folders: it is like "
+        "one of GitHub or GitLab, and isn't one");
   EXPECT_EQ(KindOfUrl("s3://bucket/f.yaml").error().message,
             "invalid provider url. there are no provider implementation for \"s3\" schema");
 }

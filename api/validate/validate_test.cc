@@ -15,10 +15,10 @@ namespace capi::api {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::StartsWith;
 using testing::EndsWith;
+using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::StartsWith;
 
 Provider FromJson(const Json& json) {
   auto provider = ParseProvider(kube::Object(json));
@@ -207,10 +207,10 @@ TEST(Validate, AUrlIsOneOnGitHubOrGitLab) {
     EXPECT_THAT(
         refused[0].ToString(),
         StartsWith("spec.fetchConfig.url: Invalid value: \"" + std::string(url) +
-                  "\": only releases on GitHub and GitLab, and in folders on servers, are supported: write "
-                  "https://github.com/{owner}/{repository}/releases/{latest|version-tag}/{components.yaml} or "
-                  "https://{host}/api/v4/projects/{project}/packages/generic/{package}/{latest|version}/"
-                  "{components.yaml} or https://{host}/{path}/{latest|version}/{components.yaml}; no folder: it"));
+                   "\": only releases on GitHub and GitLab, and in folders on servers, are supported: write "
+                   "https://github.com/{owner}/{repository}/releases/{latest|version-tag}/{components.yaml} or "
+                   "https://{host}/api/v4/projects/{project}/packages/generic/{package}/{latest|version}/"
+                   "{components.yaml} or https://{host}/{path}/{latest|version}/{components.yaml}; no folder: it"));
   }
   EXPECT_THAT(errors("https://files.example.org/aws/v1.0.0/a.txt")[0].ToString(),
               EndsWith("; no folder: its path doesn't end with a version, or latest, and a .yaml file"));

@@ -56,7 +56,7 @@ constexpr VectorsInPart kInPart[] = {
     {"provider-reference.json", "cli/upgrade/upgrade_vectors_test.cc"},
     {"provider-reference.json", "cli/vectors_test.cc"},
     {"repository-url.json", "cli/vectors_test.cc"},
-    {"repository-url.json", "fetch/folder_test.cc"},
+    {"repository-url.json", "fetch/folders/folder_test.cc"},
     {"repository-url.json", "fetch/github/module_proxy_test.cc"},
     {"repository-url.json", "fetch/url_test.cc"},
     {"upgrade-info.json", "cli/upgrade/upgrade_vectors_test.cc"},

@@ -33,10 +33,10 @@ struct ReleaseSources {
 // What of spec.fetchConfig the operator refuses, whatever the release is: a URL of another host, say.
 std::optional<api::FieldError> RefusedSource(const api::Provider& provider);
 
-// By fetchConfig.selector, what lies in the cluster (`cluster_first`), fetchConfig.url, fetchConfig.oci, fetchConfig.git,
-// or the configuration (with its folder of overrides).
-// kNotFound: the version isn't there. kFailedPrecondition: not looked for, being offline. kInvalidArgument: a source or
-// a digest that the operator refuses. Anything else: it can't be read, or a project on GitLab may be a private one.
+// By fetchConfig.selector, what lies in the cluster (`cluster_first`), fetchConfig.url, fetchConfig.oci,
+// fetchConfig.git, or the configuration (with its folder of overrides). kNotFound: the version isn't there.
+// kFailedPrecondition: not looked for, being offline. kInvalidArgument: a source or a digest that the operator refuses.
+// Anything else: it can't be read, or a project on GitLab may be a private one.
 Result<api::Release> FindRelease(const Context& ctx, const ReleaseSources& sources, const api::Provider& provider,
                                  Notes& notes);
 

@@ -158,7 +158,8 @@ Result<std::string> ConfigurationOf(const OciImage& image) {
 }
 
 Status CheckPlatforms(std::string_view configuration, const std::vector<Platform>& platforms) {
-  Json entries = Json::array({{{"platform", TRY_WITH(ParseJson(configuration), "its configuration")}}});
+  Json platform = TRY_WITH(ParseJson(configuration), "its configuration");
+  Json entries = Json::array({{{"platform", std::move(platform)}}});
   return Choose(platforms, entries);
 }
 

@@ -10,9 +10,9 @@
 #include "base/http/url.h"
 #include "base/strings.h"
 #include "fetch/configuration_file.h"
+#include "fetch/folders/http_folder.h"
 #include "fetch/git/git.h"
 #include "fetch/github/known_answers.h"
-#include "fetch/http_folder.h"
 #include "fetch/url.h"
 
 namespace capi::ops {

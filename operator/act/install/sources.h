@@ -34,8 +34,8 @@ class Sources {
  public:
   Sources(const Settings& settings, SourceOptions options);
 
-  // The repository of a provider without a selector. `git`: what fetchConfig.git.secretRef names (T15). Where it is for a
-  // look (U12) nothing of it is to be installed: it takes none of the few requests that an installation needs for its
+  // The repository of a provider without a selector. `git`: what fetchConfig.git.secretRef names (T15). Where it is for
+  // a look (U12) nothing of it is to be installed: it takes none of the few requests that an installation needs for its
   // digests (T6, I17), nor the place of those.
   Result<std::unique_ptr<fetch::Repository>> Open(const api::Provider& provider,
                                                   const fetch::SourceCredentials& credentials,

@@ -1,4 +1,4 @@
-#include "fetch/http_folder.h"
+#include "fetch/folders/http_folder.h"
 
 #include <fmt/format.h>
 
@@ -72,9 +72,10 @@ class HttpFolder : public Repository {
       if (line.empty() || line.starts_with('#')) continue;
       auto version = api::Version::Parse(line);
       if (!version.ok())
-        return Error{Code::kInvalidArgument,
-                     fmt::format("{}: line {} is no version: write one like v1.2.3, or # before a comment", url, number),
-                     {}};
+        return Error{
+            Code::kInvalidArgument,
+            fmt::format("{}: line {} is no version: write one like v1.2.3, or # before a comment", url, number),
+            {}};
       out.push_back(*std::move(version));
       if (out.size() > kMostReleases)
         return Error{Code::kInvalidArgument, fmt::format("{} names more than {} versions", url, kMostReleases), {}};

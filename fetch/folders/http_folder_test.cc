@@ -1,4 +1,4 @@
-#include "fetch/http_folder.h"
+#include "fetch/folders/http_folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -127,9 +127,7 @@ TEST_F(HttpFolders, AnswersThatAreNoneSayWhatIsWrong_I18) {
 }
 
 // As of any server: what begins with "folder" is on this machine, and a bundle doesn't say where.
-TEST_F(HttpFolders, SaysWhichServerItIsOn_I18_L27) {
-  EXPECT_EQ(Open()->Describe(), server_->address() + "/capi/aws");
-}
+TEST_F(HttpFolders, SaysWhichServerItIsOn_I18_L27) { EXPECT_EQ(Open()->Describe(), server_->address() + "/capi/aws"); }
 
 TEST_F(HttpFolders, AFileStaysInItsPlace_I18) {
   EXPECT_EQ(Open()->File({}, *api::Version::Parse("v2.1.0"), "../x").code(), Code::kInvalidArgument);
