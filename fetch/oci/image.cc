@@ -158,8 +158,8 @@ Result<std::string> ConfigurationOf(const OciImage& image) {
 }
 
 Status CheckPlatforms(std::string_view configuration, const std::vector<Platform>& platforms) {
-  Json platform = TRY_WITH(ParseJson(configuration), "its configuration");
-  Json entries = Json::array({{{"platform", std::move(platform)}}});
+  const Json platform = TRY_WITH(ParseJson(configuration), "its configuration");
+  Json entries = Json::array({{{"platform", platform}}});
   return Choose(platforms, entries);
 }
 
