@@ -176,6 +176,76 @@ TEST(Image, ABlobThatIsCutOffGoesOn_L28) {
   EXPECT_EQ(answers, 3);
 }
 
+// Of the blob that this test is about. Without a request for a part all of it, as servers do that know none.
+class Cuts {
+ public:
+  explicit Cuts(OciStandIn& registry, size_t most) {
+    registry.PutImage("org/image", "v1", {}, "0123456789");
+    registry.set_store_fault([this, most](const http::ServerRequest& request) -> std::optional<http::Response> {
+      if (!request.path.ends_with(OciDigest("0123456789"))) return std::nullopt;
+      ranges.push_back(request.headers.Get("Range"));
+      const size_t from = ranges.back().empty() ? 0 : std::stoul(ranges.back().substr(6));
+      return OciAnswer(from > 0 ? 206 : 200, std::string("0123456789").substr(from, most));
+    });
+  }
+  std::vector<std::string> ranges;
+};
+
+// However little each answer brings.
+TEST(Image, ABlobGoesOnFromWhereItWasCutOff_L28) {
+  OciStandIn registry({});
+  Cuts cuts(registry, 3);
+  OciPull pull(At(registry, "org/image:v1"), {});
+  EXPECT_EQ(BlobsOf(pull, pull.Image({}, {}).value()).at(OciDigest("0123456789")), "0123456789");
+  EXPECT_THAT(cuts.ranges, ElementsAre("", "bytes=3-", "bytes=6-", "bytes=9-"));
+}
+
+// Answers of a registry that is away for a moment, and what is waited for.
+struct AwayCase {
+  const char* about;
+  int status;
+  const char* retry_after;
+  int times;
+  std::vector<Seconds> waits;
+  bool ends;
+};
+
+TEST(Image, ARegistryThatIsAwayIsAskedAgain_L28) {
+  const AwayCase cases[] = {
+      {"an outage", 503, "", 2, {Seconds(1), Seconds(2)}, false},
+      {"a limit", 429, "7", 1, {Seconds(7)}, false},
+      {"an outage that lasts", 502, "", 4, {Seconds(1), Seconds(2), Seconds(4)}, true},
+      {"a limit of an hour", 429, "3600", 1, {}, true},
+      {"no outage", 400, "", 1, {}, true},
+  };
+  for (const AwayCase& c : cases) {
+    for (const char* what : {"/manifests/v1", "/blobs/"}) {
+      SCOPED_TRACE(std::string(c.about) + " " + what);
+      OciStandIn registry({});
+      registry.PutImage("org/image", "v1", {}, "0123456789");
+      int left = c.times, asked = 0;
+      registry.set_registry_fault([&](const http::ServerRequest& request) -> std::optional<http::Response> {
+        if (request.path.find(what) == std::string::npos) return std::nullopt;
+        ++asked;
+        if (left-- <= 0) return std::nullopt;
+        http::Response answer = OciAnswer(c.status);
+        if (*c.retry_after != 0) answer.headers.Set("Retry-After", c.retry_after);
+        return answer;
+      });
+      HurriedClock clock;
+      Context ctx;
+      ctx.clock = &clock;
+      OciPull pull(At(registry, "org/image:v1"), {});
+      auto image = pull.Image(ctx, {});
+      Status read = image.ok() ? Ok() : Status(image.error());
+      if (read.ok()) read = pull.Blob(ctx, OciDigest("0123456789"), 10, [](std::string_view) { return Ok(); });
+      EXPECT_EQ(read.ok(), !c.ends);
+      EXPECT_EQ(clock.waits, c.waits);
+      EXPECT_EQ(asked, c.ends ? c.times : c.times + 1);
+    }
+  }
+}
+
 TEST(Image, ABlobOfOtherBytesIsRefused_L28) {
   const std::pair<const char*, const char*> cases[] = {
       {"0123456780", "does not have the digest"}, {"01234567890", "has more bytes"}, {"01234", "5 of 10 bytes"}};
@@ -184,9 +254,13 @@ TEST(Image, ABlobOfOtherBytesIsRefused_L28) {
     registry.PutImage("org/image", "v1", {}, "0123456789");
     registry.set_store_fault(
         [text = sent](const http::ServerRequest&) -> std::optional<http::Response> { return OciAnswer(200, text); });
-    Status read = OciPull(At(registry, "org/image:v1"), {}).Blob({}, OciDigest("0123456789"), 10, [](std::string_view) {
-      return Ok();
-    });
+    HurriedClock clock;
+    Context ctx;
+    ctx.clock = &clock;
+    Status read =
+        OciPull(At(registry, "org/image:v1"), {}).Blob(ctx, OciDigest("0123456789"), 10, [](std::string_view) {
+          return Ok();
+        });
     ASSERT_FALSE(read.ok()) << words;
     EXPECT_THAT(read.error().message, HasSubstr(words));
   }

@@ -13,7 +13,7 @@
 
 namespace capi::fetch {
 
-// Errors are those of OciRegistry::Get. Thread-safe.
+// Errors are those of OciRegistry::Get; a registry that is away is asked again (tries.h). Thread-safe.
 class OciPull {
  public:
   // Without a tag and a digest it is "latest".
@@ -22,12 +22,15 @@ class OciPull {
   // Its manifests, those of `platforms` alone where there are any. kNotFound for one that is for others;
   // kFailedPrecondition for what isn't what was named.
   Result<OciImage> Image(const Context& ctx, const std::vector<Platform>& platforms);
-  // A blob of `size` bytes: each goes to `take` once, in order, however often the connection breaks meanwhile. At the
-  // end it has this digest, or it is kFailedPrecondition. An error of `take` ends it.
+  // A blob of `size` bytes: each goes to `take` once, in order, however often the connection breaks meanwhile: what is
+  // missing is asked for. At the end it has this digest, or it is kFailedPrecondition. An error of `take` ends it.
   Status Blob(const Context& ctx, const std::string& digest, std::uint64_t size,
               const std::function<Status(std::string_view piece)>& take);
 
  private:
+  // The rest of a blob, of which as much is there as `from` says.
+  Status BlobFrom(const Context& ctx, const std::string& digest, std::uint64_t size, std::uint64_t from,
+                  const std::function<Status(std::string_view piece)>& take);
   Result<std::string> Manifest(const Context& ctx, const std::string& which);
   Status CheckIsFor(const Context& ctx, const std::vector<Platform>& platforms, const OciImage& image);
 

@@ -74,6 +74,8 @@ Result<OciRegistry::Answer> OciRegistry::Send(const Context& ctx, const OciCall&
   request.max_body = call.max_body;
   request.content_type = call.content_type;
   request.body = call.body;
+  request.headers = call.headers;
+  request.on_head = call.on_head;
   request.on_data = call.on_data;
   if (call.on_data) {
     request.max_silence = options_.request_timeout;

@@ -37,8 +37,10 @@ struct OciCall {
   std::string_view body = {};
   // It may be missing, and others do: what a server behind a redirect refuses or lacks isn't there, and no outage.
   bool optional = false;
+  std::function<void(int status)> on_head = {};                // of each answer, before its body
   std::function<Status(std::string_view piece)> on_data = {};  // of an answer of 2xx, in the place of its body
   std::optional<Millis> time = {};                             // for each request, instead of the options'
+  http::Headers headers = {};                                  // besides those that all have
 };
 
 // Anonymous until the registry asks for more; then with a token that the server it names gives for this repository, or

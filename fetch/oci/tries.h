@@ -1,0 +1,33 @@
+// Tries that a registry gets which is away (behaviour.md L28).
+#pragma once
+
+#include "base/context.h"
+#include "base/result.h"
+
+namespace capi::fetch {
+
+// Four that bring nothing. Thread-compatible.
+class Tries {
+ public:
+  // Waits until the next one may come: a second, then two, then four, or as long as the registry asks for. An error is
+  // `why` where another try would bring nothing: the registry is there, it was the last one, or it would come later
+  // than a minute from now, or than `ctx` has time; else it is the end of `ctx`.
+  Status Next(const Context& ctx, const Error& why);
+  // One brought something.
+  void Reset() { made_ = 0; }
+
+ private:
+  int made_ = 0;
+};
+
+// What the last of them gives.
+template <typename Attempt>
+auto WithTries(const Context& ctx, Attempt attempt) -> decltype(attempt()) {
+  for (Tries tries;;) {
+    auto got = attempt();
+    if (got.ok()) return got;
+    if (Status next = tries.Next(ctx, got.error()); !next.ok()) return next.error();
+  }
+}
+
+}  // namespace capi::fetch
