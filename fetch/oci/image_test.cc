@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/encoding.h"
+#include "base/http/testing.h"
 #include "fetch/oci/artifact.h"
 #include "fetch/oci/oci_testing.h"
 #include "fetch/oci/pull.h"
@@ -294,6 +295,128 @@ TEST(Image, IsWrittenAsItWasRead_L28) {
   EXPECT_EQ(MethodsOf(to).size() - methods.size(), 3u) << "the manifests";
   Status refused = OciPush(At(to, "org/provider:v2"), options).WriteImage({}, image, PieceOf(blobs), {}, "sha256:1");
   EXPECT_TRUE(refused.ok()) << "it names this one";
+}
+
+// An image of one layer of ten bytes, sent in pieces of four to a registry that may fail.
+class Sending {
+ public:
+  Sending() {
+    OciStandIn from({});
+    from.PutImage("org/image", "v1", {}, "0123456789");
+    OciPull pull(At(from, "org/image:v1"), {});
+    image_ = pull.Image({}, {}).value();
+    blobs_ = BlobsOf(pull, image_);
+    std::erase_if(image_.blobs, [](const auto& one) { return one.first != OciDigest("0123456789"); });
+    // What else it names is there.
+    for (const auto& [digest, text] : blobs_) {
+      if (digest != OciDigest("0123456789"))
+        (void)OciPush(At(to, "org/provider:x"), {}).Write({}, {"{}", {{digest, text}}});
+    }
+    before_ = MethodsOf(to).size();
+  }
+  Status Send(const Context& ctx = {}, OciOptions options = {}) {
+    return OciPush(At(to, "org/provider:v1"), std::move(options), 4).WriteImage(ctx, image_, PieceOf(blobs_), {}, "");
+  }
+  // That write.
+  std::vector<std::string> Methods() const {
+    std::vector<std::string> all = MethodsOf(to);
+    all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(before_));
+    return all;
+  }
+  OciStandIn to{std::map<std::string, OciArtifact>()};
+
+ private:
+  OciImage image_;
+  Blobs blobs_;
+  size_t before_ = 0;
+};
+
+const std::vector<std::string> kSent = {"POST", "PATCH", "PATCH", "PUT", "PUT"};
+
+// The registry says with each how much it has, so that a piece can't come twice, nor in another place.
+TEST(Image, EachPieceSaysWhereItIs_L28) {
+  Sending sending;
+  std::vector<std::string> ranges;
+  sending.to.set_registry_fault([&](const http::ServerRequest& request) -> std::optional<http::Response> {
+    const bool upload = request.path.find("/uploads/") != std::string::npos && request.method != "POST";
+    if (upload) ranges.push_back(request.headers.Get("Content-Range"));
+    return std::nullopt;
+  });
+  Status sent = sending.Send();
+  ASSERT_TRUE(sent.ok()) << sent.error().message;
+  EXPECT_THAT(ranges, ElementsAre("0-3", "4-7", "8-9"));
+  EXPECT_EQ(sending.Methods(), kSent);
+}
+
+// OCI-Chunk-Min-Length of the distribution specification.
+TEST(Image, PiecesAreAsLargeAsTheRegistryWants_L28) {
+  const std::tuple<const char*, std::vector<std::string>, const char*> cases[] = {
+      {"6", {"POST", "PATCH", "PUT", "PUT"}, ""},
+      {"3", kSent, ""},
+      {"10", {"POST", "PUT", "PUT"}, ""},
+      {"134217729", {"POST"}, "in pieces of 134217729 bytes at least"},
+      {"many", {"POST"}, "in pieces of many bytes"}};
+  for (const auto& [least, methods, words] : cases) {
+    SCOPED_TRACE(least);
+    Sending sending;
+    sending.to.set_registry_fault([text = least](const http::ServerRequest& request) -> std::optional<http::Response> {
+      if (request.method != "POST") return std::nullopt;
+      http::Response answer = OciAnswer(202, "");
+      answer.headers.Set("Location", request.path + "1?state=a%2Fb");
+      answer.headers.Set("OCI-Chunk-Min-Length", text);
+      return answer;
+    });
+    Status sent = sending.Send();
+    EXPECT_EQ(sending.Methods(), methods);
+    ASSERT_EQ(sent.ok(), *words == 0);
+    EXPECT_THAT(sent.ok() ? "" : sent.error().message, HasSubstr(words));
+  }
+}
+
+// From its beginning: what the registry has of it nobody knows.
+TEST(Image, ABlobThatBreaksOffIsSentAgain_L28) {
+  const std::pair<int, std::vector<std::string>> cases[] = {
+      {1, {"POST", "PATCH", "PATCH", "POST", "PATCH", "PATCH", "PUT", "PUT"}},
+      {3, {"POST", "PATCH", "PATCH", "POST", "PATCH", "POST", "PATCH", "POST", "PATCH", "PATCH", "PUT", "PUT"}},
+      {4, {"POST", "PATCH", "PATCH", "POST", "PATCH", "POST", "PATCH", "POST", "PATCH"}}};
+  for (const auto& [times, methods] : cases) {
+    SCOPED_TRACE(times);
+    Sending sending;
+    int pieces = 0;
+    sending.to.set_registry_fault(
+        [&, last = times + 1](const http::ServerRequest& request) -> std::optional<http::Response> {
+          if (request.method != "PATCH" || ++pieces == 1 || pieces > last) return std::nullopt;
+          return OciAnswer(502);
+        });
+    HurriedClock clock;
+    Context ctx;
+    ctx.clock = &clock;
+    Status sent = sending.Send(ctx);
+    EXPECT_EQ(sent.ok(), times < 4);
+    EXPECT_TRUE(sent.ok() || sent.code() == Code::kUnavailable) << sent.error().message;
+    EXPECT_EQ(sending.Methods(), methods);
+  }
+}
+
+// A registry may have to read again what it got, which is of many GB. How long it takes, another call tells that ends
+// with the time of each request.
+TEST(Image, APieceHasMoreTimeThanOtherRequests_L28) {
+  http_testing::RawServer silent([](http_testing::Peer& peer, int) { peer.WaitForEnd(); });
+  OciOptions options;
+  options.request_timeout = Seconds(1);
+  Sending sending;
+  std::map<std::string, int> seen;
+  sending.to.set_registry_fault([&](const http::ServerRequest& request) -> std::optional<http::Response> {
+    const bool first = request.path.find("/uploads/") != std::string::npos && ++seen[request.method] == 1;
+    if (first && request.method != "POST") {
+      OciPush other(*api::ParseOciReference(silent.url() + "/org/provider:v1"), options);
+      EXPECT_EQ(other.Tagged({}).code(), Code::kUnavailable);
+    }
+    return std::nullopt;
+  });
+  Status sent = sending.Send({}, options);
+  EXPECT_TRUE(sent.ok()) << sent.error().message;
+  EXPECT_EQ(sending.Methods(), kSent);
 }
 
 // Of another repository of the registry it takes a blob over.

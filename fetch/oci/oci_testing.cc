@@ -195,6 +195,12 @@ http::Response OciStandIn::Manifest(const std::string& which) const {
 
 http::Response OciStandIn::Write(const http::ServerRequest& request, const std::string& base, const std::string& rest) {
   MutexLock lock(mu_);
+  if (request.method == "POST") pieces_.clear();
+  // As the distribution specification has it; some take one without it for the first of another upload.
+  const bool is_part = request.method == "PATCH" || (request.method == "PUT" && !pieces_.empty());
+  const std::string place = fmt::format("{}-{}", pieces_.size(), pieces_.size() + request.body.size() - 1);
+  if (is_part && rest.starts_with("blobs/") && request.headers.Get("Content-Range") != place)
+    return OciAnswer(416, R"({"errors":[{"code":"BLOB_UPLOAD_INVALID"}]})");
   if (request.method == "PATCH") pieces_ += request.body;
   if ((rest == "blobs/uploads/" && request.method == "POST") || request.method == "PATCH") {
     http::Response response = OciAnswer(202, "");

@@ -2,11 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
+
 #include "base/encoding.h"
 #include "base/http/url.h"
 #include "base/strings.h"
 #include "fetch/answer.h"
 #include "fetch/download.h"
+#include "fetch/oci/tries.h"
 
 namespace capi::fetch {
 namespace {
@@ -14,7 +18,8 @@ namespace {
 constexpr Seconds kTime = std::chrono::minutes(5);       // for all of one call
 constexpr Seconds kBlobTime = std::chrono::minutes(30);  // for a blob of an image
 constexpr std::string_view kBytes = "application/octet-stream";
-constexpr size_t kMostOfUrl = 200;  // characters that are shown
+constexpr size_t kLargestPiece = 128u << 20;  // that is held
+constexpr size_t kMostOfUrl = 200;            // characters that are shown
 constexpr size_t kMostOfDigest = 80;
 constexpr std::string_view kAnyManifest =
     "application/vnd.oci.image.manifest.v1+json, application/vnd.oci.image.index.v1+json, "
@@ -34,6 +39,24 @@ Status CheckStored(const http::Response& response, const std::string& digest) {
       Code::kFailedPrecondition,
       fmt::format("the registry says that it has stored {}, and was sent {}", Shorten(said, kMostOfDigest), digest),
       {}};
+}
+
+// As much as each piece but the last has to have. Most registries don't say.
+Result<size_t> LeastOf(const http::Response& response) {
+  const std::string said = response.headers.Get("OCI-Chunk-Min-Length");
+  size_t least = 0;
+  const auto [end, wrong] = std::from_chars(said.data(), said.data() + said.size(), least);
+  const bool whole = wrong == std::errc() && end == said.data() + said.size();
+  if (said.empty() || (whole && least <= kLargestPiece)) return least;
+  return Error{Code::kUnsupported,
+               fmt::format("the registry takes a file in pieces of {} bytes at least, and {} at most are sent",
+                           Shorten(said, kMostOfDigest), kLargestPiece),
+               {}};
+}
+
+// Where a piece lies in its blob.
+std::string PlaceOf(std::uint64_t at, std::string_view piece) {
+  return fmt::format("{}-{}", at, at + piece.size() - 1);
 }
 
 }  // namespace
@@ -84,50 +107,62 @@ Result<std::string> OciPush::PlaceIn(const http::Response& response) const {
                {}};
 }
 
-Result<std::string> OciPush::BeginUpload(const Context& ctx, const std::string& digest, const std::string& elsewhere) {
+Result<OciPush::Upload> OciPush::BeginUpload(const Context& ctx, const std::string& digest,
+                                             const std::string& elsewhere) {
   std::string url = registry_.base() + "/blobs/uploads/";
   if (!elsewhere.empty()) url += fmt::format("?mount={}&from={}", PercentEscape(digest), PercentEscape(elsewhere));
   auto response = TRY(registry_.Ask(ctx, {.method = "POST", .url = url, .accept = "*/*"}));
-  if (response.status == 201 && !elsewhere.empty()) return std::string();
-  return PlaceIn(response);
+  if (response.status == 201 && !elsewhere.empty()) return Upload();
+  std::string place = TRY(PlaceIn(response));
+  const size_t least = TRY(LeastOf(response));
+  return Upload{std::move(place), std::max(piece_, least)};
 }
 
-// The rest of a blob, or all of it.
-Status OciPush::Finish(const Context& ctx, const std::string& place, const std::string& digest, std::string_view rest) {
-  const char* join = place.find('?') == place.npos ? "?" : "&";
-  auto stored = TRY(registry_.Ask(ctx, {.method = "PUT",
-                                        .url = fmt::format("{}{}digest={}", place, join, PercentEscape(digest)),
-                                        .accept = "*/*",
-                                        .content_type = kBytes,
-                                        .body = rest}));
+// The rest of a blob, or all of it. A registry may read the whole blob before it answers.
+Status OciPush::Finish(const Context& ctx, const Upload& upload, const std::string& digest, std::string_view rest) {
+  const char* join = upload.place.find('?') == upload.place.npos ? "?" : "&";
+  OciCall call{.method = "PUT",
+               .url = fmt::format("{}{}digest={}", upload.place, join, PercentEscape(digest)),
+               .accept = "*/*",
+               .content_type = kBytes,
+               .body = rest,
+               .time = kBlobTime};
+  if (upload.sent > 0) call.headers.Set("Content-Range", PlaceOf(upload.sent, rest));
+  const auto stored = TRY(registry_.Ask(ctx, call));
   return CheckStored(stored, digest);
 }
 
 Status OciPush::WriteBlob(const Context& ctx, const std::string& digest, const std::string& text) {
   if (TRY(HasBlob(ctx, digest))) return Ok();
-  const std::string place = TRY(BeginUpload(ctx, digest, ""));
-  return Finish(ctx, place, digest, text);
+  const Upload upload = TRY(BeginUpload(ctx, digest, ""));
+  return Finish(ctx, upload, digest, text);
 }
 
-// Where the next one goes. They come in order, so that the registry needn't be told which one it is.
-Result<std::string> OciPush::SendPiece(const Context& ctx, const std::string& place, std::string_view piece) {
-  auto taken = TRY(
-      registry_.Ask(ctx, {.method = "PATCH", .url = place, .accept = "*/*", .content_type = kBytes, .body = piece}));
-  return PlaceIn(taken);
+Status OciPush::SendPiece(const Context& ctx, std::string_view piece, Upload& upload) {
+  OciCall call{.method = "PATCH",
+               .url = upload.place,
+               .accept = "*/*",
+               .content_type = kBytes,
+               .body = piece,
+               .time = kBlobTime};
+  call.headers.Set("Content-Range", PlaceOf(upload.sent, piece));
+  const auto taken = TRY(registry_.Ask(ctx, call));
+  upload.place = TRY(PlaceIn(taken));
+  upload.sent += piece.size();
+  return Ok();
 }
 
 Status OciPush::WriteBlob(const Context& ctx, const std::string& digest, std::uint64_t size, const BlobPiece& piece_of,
                           const std::string& elsewhere) {
   if (TRY(HasBlob(ctx, digest))) return Ok();
-  std::string place = TRY(BeginUpload(ctx, digest, elsewhere));
-  if (place.empty()) return Ok();
-  std::uint64_t sent = 0;
-  for (; size - sent > piece_; sent += piece_) {
-    const std::string piece = TRY(piece_of(digest, sent, piece_));
-    place = TRY(SendPiece(ctx, place, piece));
+  Upload upload = TRY(BeginUpload(ctx, digest, elsewhere));
+  if (upload.place.empty()) return Ok();
+  while (size - upload.sent > upload.piece) {
+    const std::string piece = TRY(piece_of(digest, upload.sent, upload.piece));
+    TRY(SendPiece(ctx, piece, upload));
   }
-  const std::string rest = TRY(piece_of(digest, sent, static_cast<size_t>(size - sent)));
-  return Finish(ctx, place, digest, rest);
+  const std::string rest = TRY(piece_of(digest, upload.sent, static_cast<size_t>(size - upload.sent)));
+  return Finish(ctx, upload, digest, rest);
 }
 
 // That nobody has given the tag to something else meanwhile.
@@ -176,17 +211,19 @@ Status OciPush::WriteImage(const Context& whole, const OciImage& image, const Bl
                            const std::map<std::string, std::string>& elsewhere,
                            const std::optional<std::string>& before) {
   auto write = [&]() -> Status {
-    for (const auto& [digest, size] : image.blobs) {
+    for (const auto& blob : image.blobs) {
+      const std::string& digest = blob.first;
       const auto other = elsewhere.find(digest);
-      TRY_WITH(WriteBlob(whole.WithTimeout(kBlobTime), digest, size, piece_of,
-                         other == elsewhere.end() ? "" : other->second),
-               digest);
+      const std::string from = other == elsewhere.end() ? "" : other->second;
+      const Context ctx = whole.WithTimeout(kBlobTime);
+      TRY_WITH(WithTries(ctx, [&] { return WriteBlob(ctx, digest, blob.second, piece_of, from); }), digest);
     }
     const Context ctx = whole.WithTimeout(kTime);
     for (const OciManifest& one : image.manifests) {
-      if (&one != &image.root()) TRY(WriteManifest(ctx, OciDigest(one.text), one));
+      if (&one == &image.root()) continue;
+      TRY(WithTries(ctx, [&] { return WriteManifest(ctx, OciDigest(one.text), one); }));
     }
-    return WriteRoot(ctx, image.root(), before);
+    return WithTries(ctx, [&] { return WriteRoot(ctx, image.root(), before); });
   };
   Status written = write();
   return written.ok() ? written

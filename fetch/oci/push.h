@@ -22,7 +22,7 @@ using BlobPiece = std::function<Result<std::string>(const std::string& digest, s
 class OciPush {
  public:
   // `reference` has a tag; for an image it may have a digest instead.
-  // `piece`: as much of an image's blob is sent at once, and held in memory.
+  // `piece`: as much of an image's blob is sent at once, and held in memory; more where the registry wants more.
   OciPush(api::OciReference reference, OciOptions options, size_t piece = 16u << 20);
 
   // The digest of what the tag names; "" where there is no such tag.
@@ -34,25 +34,32 @@ class OciPush {
   Status Write(const Context& ctx, const PackedArtifact& artifact, const std::optional<std::string>& before = {});
 
   // The same of an image. `elsewhere`: repositories of this registry that have a blob, by its digest; what it takes
-  // over from there isn't sent. Each blob has a time of its own.
+  // over from there isn't sent. Each blob has a time of its own. A registry that is away is asked again (tries.h): of a
+  // blob that broke off it gets all once more.
   Status WriteImage(const Context& ctx, const OciImage& image, const BlobPiece& piece_of,
                     const std::map<std::string, std::string>& elsewhere, const std::optional<std::string>& before = {});
 
  private:
+  // A value.
+  struct Upload {
+    std::string place;       // where what comes next goes; "" where the blob was taken over from elsewhere
+    size_t piece = 0;        // bytes of each but the last
+    std::uint64_t sent = 0;  // so far
+  };
+
   // A file that is here. One that is there isn't sent.
   Status WriteBlob(const Context& ctx, const std::string& digest, const std::string& text);
   // A blob of an image, piece by piece.
   Status WriteBlob(const Context& ctx, const std::string& digest, std::uint64_t size, const BlobPiece& piece_of,
                    const std::string& elsewhere);
-  Status Finish(const Context& ctx, const std::string& place, const std::string& digest, std::string_view rest);
-  Result<std::string> SendPiece(const Context& ctx, const std::string& place, std::string_view piece);
+  Status Finish(const Context& ctx, const Upload& upload, const std::string& digest, std::string_view rest);
+  Status SendPiece(const Context& ctx, std::string_view piece, Upload& upload);
   Status WriteManifest(const Context& ctx, const std::string& which, const OciManifest& manifest);
   // The one under the tag, at the end.
   Status WriteRoot(const Context& ctx, const OciManifest& manifest, const std::optional<std::string>& before);
   Result<bool> HasBlob(const Context& ctx, const std::string& digest);
-  // "" where it took the blob over from `elsewhere`.
   Result<std::string> PlaceIn(const http::Response& response) const;
-  Result<std::string> BeginUpload(const Context& ctx, const std::string& digest, const std::string& elsewhere);
+  Result<Upload> BeginUpload(const Context& ctx, const std::string& digest, const std::string& elsewhere);
   Result<std::string> TaggedIn(const Context& ctx);
   Status CheckTag(const Context& ctx, const std::string& before, const std::string& digest);
 
