@@ -7,7 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/json.h"
 #include "cli/upgrade/cluster_testing.h"
+#include "fetch/oci/artifact.h"
 #include "fetch/oci/oci_testing.h"
 
 namespace capi::cli {
@@ -57,6 +59,22 @@ class AirGap : public testing::Test {
 
 inline const Variables kUser = {{"OCI_USERNAME", std::string(fetch::kOciUser)},
                                 {"OCI_PASSWORD", std::string(fetch::kOciPassword)}};
+
+// Has the artifact of a tag signed, as cosign does it; with what, nobody looks.
+inline void Sign(fetch::OciStandIn& registry, const std::string& tag, const std::string& signature) {
+  const std::string payload = "payload", base = "/v2/org/provider/", blob = fetch::OciDigest(payload);
+  const std::string place = base + "manifests/sha256-" + registry.digest(tag).substr(7) + ".sig";
+  const Json layer = {{"mediaType", "application/vnd.dev.cosign.simplesigning.v1+json"},
+                      {"digest", blob},
+                      {"size", payload.size()},
+                      {"annotations", {{"dev.cosignproject.cosign/signature", signature}}}};
+  const std::string manifest = ToJsonText({{"layers", Json::array({layer})}});
+  registry.set_registry_fault([=](const http::ServerRequest& request) -> std::optional<http::Response> {
+    if (request.path == place) return fetch::OciAnswer(200, manifest);
+    if (request.path == base + "blobs/" + blob) return fetch::OciAnswer(200, payload);
+    return std::nullopt;
+  });
+}
 
 inline std::string Object(const std::string& spec, const std::string& ns = ", namespace: capa-system") {
   return "apiVersion: operator.cluster.x-k8s.io/v1alpha2\nkind: InfrastructureProvider\nmetadata: {name: aws" + ns +

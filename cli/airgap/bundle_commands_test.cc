@@ -10,6 +10,7 @@
 #include "base/files.h"
 #include "base/strings.h"
 #include "cli/airgap/airgap_testing.h"
+#include "cli/airgap/bundle.h"
 
 namespace capi::cli {
 namespace {
@@ -157,6 +158,42 @@ TEST_F(Bundles, CreateSaysWhichObjectAsksForAnotherSource_L27) {
   Outcome one = RunAlone(CreateTo(file, cluster_.folder.Put("one.yaml", by_registry)));
   EXPECT_EQ(one.code, 0) << one.err;
   EXPECT_THAT(one.err, Not(HasSubstr("the same release from")));
+}
+
+// T14: an artifact and files are signed each in their way, and each object looks for its own.
+TEST_F(Bundles, HasTheSignaturesThatAllObjectsAskFor_L27_T14) {
+  const std::map<std::string, fetch::OciArtifact> artifact = {
+      {"v2.0.0",
+       {.files = {{"metadata.yaml", kMetadata}, {"components.yaml", ComponentsOf("aws", "capa-system", "v2.0.0")}}}}};
+  fetch::OciStandIn registry(artifact), mirror(artifact);
+  Sign(registry, "v2.0.0", "b25l");
+  Sign(mirror, "v2.0.0", "dHdv");
+  for (const char* name : {"metadata.yaml.sig", "infrastructure-components.yaml.sig"})
+    cluster_.folder.Put(std::string("r/infrastructure-aws/v2.0.0/") + name, "bWV0YQ==");
+  auto object = [](const std::string& source, const std::string& ns) {
+    return Object("{version: v2.0.0, fetchConfig: {" + source + "verify: {provider: cosign, secretRef: {name: keys}}}}",
+                  ", namespace: " + ns);
+  };
+  const std::string of_artifact = object("oci: '" + registry.reference() + "', ", "capa-system");
+  const std::string of_files = object("selector: {matchLabels: {a: b}}, ", "mine");
+  const std::string of_mirror = object("oci: '" + mirror.reference() + "', ", "theirs");
+  const std::string file = cluster_.folder / "signed.tar", words = "the bundle has another artifact.json";
+  for (const std::string& objects : {of_artifact + "---\n" + of_files, of_files + "---\n" + of_artifact}) {
+    Outcome made = RunAlone(CreateTo(file, cluster_.folder.Put("signed.yaml", objects)));
+    ASSERT_EQ(made.code, 0) << made.err;
+    EXPECT_THAT(made.err, Not(HasSubstr(words)));
+    const Bundle bundle = *ReadBundle(*ReadFile(file));
+    ASSERT_EQ(bundle.releases.size(), 1u);
+    std::vector<std::string> keys;
+    for (const auto& [key, text] : bundle.releases[0].release.signatures) keys.push_back(key);
+    EXPECT_THAT(keys, testing::ElementsAre("artifact.json", "components.sig", "metadata.sig"));
+  }
+  // Of one kind there is one.
+  Outcome two = RunAlone(
+      CreateTo(file, cluster_.folder.Put("signed.yaml", of_files + "---\n" + of_artifact + "---\n" + of_mirror)));
+  ASSERT_EQ(two.code, 0) << two.err;
+  EXPECT_THAT(two.err, HasSubstr("theirs/aws: " + words + " of the same release"));
+  EXPECT_THAT(two.err, Not(HasSubstr("capa-system/aws: " + words)));
 }
 
 TEST_F(Bundles, NothingIsWrittenWhereALinkOrAFolderIsInTheWay_L27) {

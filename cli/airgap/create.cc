@@ -51,7 +51,8 @@ void WarnOfObjects(const Config& config, const std::vector<CollectedRelease>& co
   }
 }
 
-// A provider in two namespaces is one release, with the signatures that either object asks for.
+// A provider in two namespaces is one release, with the signatures that both objects ask for: those of an artifact and
+// those of files go side by side, and one that counts is enough (T14).
 Status AddReleases(const std::vector<CollectedRelease>& collected, Bundle& out) {
   struct Taken {
     std::string digest;
@@ -76,26 +77,38 @@ Status AddReleases(const std::vector<CollectedRelease>& collected, Bundle& out) 
                       "from {}, and {} from {}",
                       what, first.from->Name(), first.from->candidate.found.release.source, one.Name(), release.source),
           {}};
-    api::Signatures& signatures = out.releases[first.place].release.signatures;
-    if (signatures.empty()) signatures = release.signatures;
+    out.releases[first.place].release.signatures.insert(release.signatures.begin(), release.signatures.end());
   }
   return Ok();
 }
 
-// Of equal releases a bundle names one source.
+// Of equal releases a bundle names one source, and has one signature of each name.
+void WarnOfOthers(const CollectedRelease& one, const api::Release& bundled, Notes& notes) {
+  constexpr const char* kInstead = "make a bundle of this object alone, or use preload -f FILE";
+  const api::Release& release = one.candidate.found.release;
+  const auto& fetch = one.provider.spec.fetch_config;
+  const bool named = fetch && (fetch->git || !fetch->oci.empty());
+  if (named && bundled.source != release.source)
+    notes.Warn(
+        fmt::format("{}: the bundle has the same release from {}, which this object doesn't take "
+                    "(spec.fetchConfig.{}); {}",
+                    one.Name(), bundled.source, fetch->git ? "git" : "oci", kInstead));
+  for (const auto& [key, text] : release.signatures) {
+    const auto there = bundled.signatures.find(key);
+    if (there == bundled.signatures.end() || there->second == text) continue;
+    notes.Warn(
+        fmt::format("{}: the bundle has another {} of the same release, from {}, which the keys of this object "
+                    "(spec.fetchConfig.verify) may not have made; {}",
+                    one.Name(), key, bundled.source, kInstead));
+  }
+}
+
 void WarnOfSources(const std::vector<CollectedRelease>& collected, const Bundle& bundle, Notes& notes) {
   for (const CollectedRelease& one : collected) {
-    const api::Release& release = one.candidate.found.release;
+    const std::string version = one.candidate.found.release.version.ToString();
     for (const BundledRelease& bundled : bundle.releases) {
-      const bool it = bundled.label() == one.candidate.label() &&
-                      api::SameVersion(bundled.release.version.ToString(), release.version.ToString());
-      const auto& fetch = one.provider.spec.fetch_config;
-      const bool named = fetch && (fetch->git || !fetch->oci.empty());
-      if (!it || !named || bundled.release.source == release.source) continue;
-      notes.Warn(
-          fmt::format("{}: the bundle has the same release from {}, which this object doesn't take "
-                      "(spec.fetchConfig.{}); make a bundle of this object alone, or use preload -f FILE",
-                      one.Name(), bundled.release.source, fetch->git ? "git" : "oci"));
+      if (bundled.label() == one.candidate.label() && api::SameVersion(bundled.release.version.ToString(), version))
+        WarnOfOthers(one, bundled.release, notes);
     }
   }
 }

@@ -6,7 +6,6 @@
 
 #include "api/release.h"
 #include "api/stored_release.h"
-#include "base/encoding.h"
 #include "base/strings.h"
 #include "base/yaml/yaml.h"
 #include "cli/airgap/airgap_testing.h"
@@ -171,18 +170,7 @@ TEST_F(AirGap, PreloadBringsWhatASignedArtifactIsSignedWith_L25_T14) {
   fetch::OciStandIn registry(
       {{"v2.0.0",
         {.files = {{"metadata.yaml", kMetadata}, {"components.yaml", ComponentsOf("aws", "capa-system", "v2.0.0")}}}}});
-  const std::string payload = "payload", blob = "sha256:" + Sha256Hex(payload), base = "/v2/org/provider/";
-  const std::string tag = "manifests/sha256-" + registry.digest("v2.0.0").substr(7) + ".sig";
-  const Json layer = {{"mediaType", "application/vnd.dev.cosign.simplesigning.v1+json"},
-                      {"digest", blob},
-                      {"size", payload.size()},
-                      {"annotations", {{"dev.cosignproject.cosign/signature", "c2ln"}}}};
-  const std::string manifest = ToJsonText({{"layers", Json::array({layer})}});
-  registry.set_registry_fault([&](const http::ServerRequest& request) -> std::optional<http::Response> {
-    if (request.path == base + tag) return fetch::OciAnswer(200, manifest);
-    if (request.path == base + "blobs/" + blob) return fetch::OciAnswer(200, payload);
-    return std::nullopt;
-  });
+  Sign(registry, "v2.0.0", "c2ln");
   const std::string verify = "verify: {provider: cosign, secretRef: {name: keys}}";
   const std::string own =
       Object("{version: v2.0.0, fetchConfig: {oci: '" + registry.reference() + "', " + verify + "}}");
