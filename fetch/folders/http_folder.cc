@@ -19,10 +19,12 @@ Error ErrorOf(const http::Response& response, WallTime now) {
   const std::string status = fmt::format("HTTP {}", response.status);
   switch (response.status) {
     case 401:
-    case 403:
       return Error{Code::kPermissionDenied,
                    "the server lets nobody read it without credentials, of which none are sent: " + status,
                    {}};
+    // A store of objects that may be read, and not listed, says so of what isn't there.
+    case 403:
+      return Error{Code::kNotFound, status + ", as of what nobody may read without credentials: none are sent", {}};
     case 404:
     case 410: return Error{Code::kNotFound, status, {}};
     case 429: {
@@ -58,9 +60,9 @@ class HttpFolder : public Repository {
     auto text = Read(ctx, url, kMaxVersions);
     if (!text.ok() && text.code() == Code::kNotFound) {
       return Error{Code::kNotFound,
-                   fmt::format("{} isn't there, and nothing else says which versions a folder has: name the version "
-                               "(spec.version), or put that file there, with one a line",
-                               url),
+                   fmt::format("{} isn't there ({}), and nothing else says which versions a folder has: name the "
+                               "version (spec.version), or put that file there, with one a line",
+                               url, text.error().message),
                    {}};
     }
     if (!text.ok()) return text.error().With(url);

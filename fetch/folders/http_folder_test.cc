@@ -85,6 +85,28 @@ TEST_F(HttpFolders, ALineThatIsNoVersionIsRefused_I18) {
   }
 }
 
+// S3 and others, where a bucket may be read and not listed: 403 says of an object that it isn't there, too.
+TEST_F(HttpFolders, AStoreThatListsNothingSaysForbiddenOfWhatIsNotThere_I18) {
+  answer_ = [this] {
+    auto found = files_.find(asked_.back());
+    return found == files_.end() ? TextResponse(403, "AccessDenied") : TextResponse(200, found->second);
+  };
+  auto folder = Open();
+  files_["/capi/aws/versions.txt"] += "v2.2.0\n";  // which isn't there yet
+  EXPECT_EQ(LatestVersion({}, *folder, {"v1beta2"})->ToString(), "v2.1.0");
+  auto release = GetRelease({}, *folder, *api::Version::Parse("v2.0.0"));  // whose folder has no "v"
+  ASSERT_TRUE(release.ok()) << release.error().message;
+  files_["/capi/aws/2.0.0/metadata.yaml.sig"] = files_["/capi/aws/2.0.0/infrastructure-components.yaml.sig"] = "c2ln";
+  auto with_signatures = GetRelease({}, *folder, *api::Version::Parse("v2.0.0"), true);
+  ASSERT_TRUE(with_signatures.ok()) << with_signatures.error().message;
+  EXPECT_EQ(with_signatures->signatures.size(), 2u);
+  files_.erase("/capi/aws/versions.txt");
+  auto none = folder->Versions({});
+  EXPECT_EQ(none.code(), Code::kNotFound);
+  EXPECT_THAT(none.error().message, HasSubstr("/capi/aws/versions.txt isn't there (HTTP 403, as of what nobody"));
+  EXPECT_THAT(none.error().message, HasSubstr("name the version (spec.version)"));
+}
+
 // Nothing is asked that isn't needed.
 TEST_F(HttpFolders, AVersionThatIsNamedNeedsNoList_I18) {
   files_.erase("/capi/aws/versions.txt");
@@ -110,7 +132,7 @@ TEST_F(HttpFolders, SignaturesLieBesideTheFiles_I18_T14) {
 TEST_F(HttpFolders, AnswersThatAreNoneSayWhatIsWrong_I18) {
   const std::tuple<int, const char*, Code, const char*> cases[] = {
       {401, "", Code::kPermissionDenied, "without credentials"},
-      {403, "", Code::kPermissionDenied, "HTTP 403"},
+      {403, "", Code::kNotFound, "HTTP 403, as of what nobody may read without credentials"},
       {404, "", Code::kNotFound, "HTTP 404"},
       {429, "", Code::kRateLimited, "limits requests"},
       {503, "", Code::kUnavailable, "is in trouble"},
