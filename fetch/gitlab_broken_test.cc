@@ -2,11 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
+#include <memory>
 
 #include "base/files.h"
 #include "base/http/testing.h"
 #include "base/http/url.h"
 #include "fetch/gitlab_testing.h"
+#include "fetch/http_folder.h"
 
 namespace capi::fetch {
 namespace {
@@ -92,10 +95,25 @@ TEST(GitLabOverABadNetwork, AStoreThatFailsIsNotGitLab_T10) {
   }
 }
 
-// A GitLab elsewhere, as a proxy answers for it, that leads to this machine.
-TEST(GitLabOverABadNetwork, AServerElsewhereDoesNotLeadInward_T11) {
+struct ElsewhereCase {
+  std::string url;
+  std::function<Result<std::unique_ptr<Repository>>(const std::string& url, const GitLabOptions& options)> open;
+};
+
+// A GitLab, or a folder (I18), elsewhere, as a proxy answers for it, that leads to this machine.
+class Elsewhere : public testing::TestWithParam<ElsewhereCase> {};
+INSTANTIATE_TEST_SUITE_P(
+    All, Elsewhere,
+    testing::Values(
+        ElsewhereCase{"https://gitlab.example/api/v4/projects/1/packages/generic/p/v1.11.0/core-components.yaml",
+                      [](const std::string& url, const GitLabOptions& options) { return OpenGitLab(url, options); }},
+        ElsewhereCase{
+            "https://files.example/v1.11.0/core-components.yaml",
+            [](const std::string& url, const GitLabOptions& options) { return OpenHttpFolder(url, options); }}));
+
+TEST_P(Elsewhere, AServerDoesNotLeadInward_T11_I18) {
   http_testing::TestCa ca;
-  const http_testing::Pem outside = ca.Issue({.alt_names = "DNS:gitlab.example"}),
+  const http_testing::Pem outside = ca.Issue({.alt_names = "DNS:gitlab.example,DNS:files.example"}),
                           own = ca.Issue({.alt_names = "IP:127.0.0.1"});
   const std::string ca_file = testing::TempDir() + "/gitlab-inward-ca.pem";
   ASSERT_TRUE(WriteFile(ca_file, ca.pem()).ok());
@@ -120,8 +138,7 @@ TEST(GitLabOverABadNetwork, AServerElsewhereDoesNotLeadInward_T11) {
     options.ca_file = ca_file;
     options.proxy.url = proxy.url();
     options.inward_hosts = [&](const http::Url& url) { return allowed && url.host == "127.0.0.1"; };
-    auto repository =
-        OpenGitLab("https://gitlab.example/api/v4/projects/1/packages/generic/p/v1.11.0/core-components.yaml", options);
+    auto repository = GetParam().open(GetParam().url, options);
     ASSERT_TRUE(repository.ok());
     auto file = (*repository)->File({}, V("v1.11.0"), "core-components.yaml");
     EXPECT_EQ(file.ok(), allowed);

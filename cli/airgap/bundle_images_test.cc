@@ -8,6 +8,7 @@
 #include "cli/airgap/airgap_testing.h"
 #include "cli/airgap/bundle.h"
 #include "cli/airgap/images.h"
+#include "cli/frame/interrupt_testing.h"
 
 namespace capi::cli {
 namespace {
@@ -18,7 +19,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 // aws and gcp, whose images are in a registry that asks for a user; on the other side is one that does, too.
-class BundleImages : public AirGap {
+class BundleImages : public WithoutInterrupts, public AirGap {
  protected:
   BundleImages() : from_({}, fetch::OciAuth::kBasic), to_({}, fetch::OciAuth::kBasic) {
     aws_ = from_.PutImage("mirror/aws", "v2.0.0", {"linux/amd64", "linux/arm64"}, "aws ");
@@ -120,8 +121,10 @@ TEST_F(BundleImages, WhatIsInTheWayStays_L28) {
 TEST_F(BundleImages, WithoutAllOfThemThereIsNoFile_L28) {
   Outcome refused = Create(file_, {}, {});
   EXPECT_THAT(refused.err, AllOf(HasSubstr("image registry.k8s.io/aws:v2.0.0: http://"), HasSubstr("OCI_USERNAME")));
-  from_.set_store_fault([](const http::ServerRequest&) -> std::optional<http::Response> {
-    return fetch::OciAnswer(200, "aws linux/amd65");
+  from_.set_store_fault([this](const http::ServerRequest& request) -> std::optional<http::Response> {
+    std::string other = from_.blob(request.path.substr(std::string_view("/blobs/").size()));
+    other.back() ^= 1;
+    return fetch::OciAnswer(200, other);
   });
   EXPECT_EQ(Create(file_).code, 1);
   EXPECT_THAT(FilesBeside(), ElementsAre());
@@ -130,6 +133,21 @@ TEST_F(BundleImages, WithoutAllOfThemThereIsNoFile_L28) {
   EXPECT_EQ(*ReadFile(file_), "what was there");
   EXPECT_THAT(FilesBeside(), ElementsAre("bundle.tar"));
   EXPECT_THAT(Create("/dev/null").err, HasSubstr("something is there that is no file"));
+}
+
+TEST_F(BundleImages, CtrlCEndsItAndLeavesNoFile_L28) {
+  cluster_.folder.Put("bundle.tar", "what was there");
+  int asked = 0;
+  from_.set_store_fault([&](const http::ServerRequest&) -> std::optional<http::Response> {
+    if (++asked == 2) EXPECT_TRUE(Interrupt());
+    return std::nullopt;
+  });
+  Outcome stopped = Create(file_);
+  EXPECT_EQ(stopped.code, 1);
+  EXPECT_THAT(stopped.err, HasSubstr("Error: interrupted: nothing was written\n"));
+  EXPECT_EQ(asked, 2);
+  EXPECT_THAT(FilesBeside(), ElementsAre("bundle.tar"));
+  EXPECT_EQ(*ReadFile(file_), "what was there");
 }
 
 TEST_F(BundleImages, ADamagedLayerIsNoticedBeforeAnythingIsWritten_L28) {
