@@ -59,9 +59,14 @@ BundleLayout LayoutOf(Bundle bundle);
 // All of one without images.
 std::string WriteBundle(Bundle bundle);
 
+// Whether the layers of images, which are most of it, are read for their digests.
+enum class Layers { kRead, kUnread };
+
 // All of it is checked: each file has the digest by which it is named, each is named, nothing is there twice, and each
 // release is one. kInvalidArgument with what is wrong.
-Result<Bundle> ReadBundle(const Context& ctx, const ByteSource& archive);
+Result<Bundle> ReadBundle(const Context& ctx, const ByteSource& archive, Layers layers = Layers::kRead);
 Result<Bundle> ReadBundle(std::string_view archive);
+// The same of what is to be written, before its layers are there.
+Status CheckLayout(const BundleLayout& layout);
 
 }  // namespace capi::cli

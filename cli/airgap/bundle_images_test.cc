@@ -150,11 +150,27 @@ TEST_F(BundleImages, CtrlCEndsItAndLeavesNoFile_L28) {
   EXPECT_EQ(*ReadFile(file_), "what was there");
 }
 
+// What `load` would refuse is known before what is large is asked for.
+TEST_F(BundleImages, WhatIsNoBundleIsRefusedBeforeItsLayersAreRead_L28) {
+  Json other = *ParseJson(from_.manifest("/v2/mirror/gcp/:v2.0.0"));
+  other["layers"][0] = {{"mediaType", "y"}, {"digest", fetch::OciDigest("aws linux/amd64")}, {"size", 3}};
+  from_.set_registry_fault([&](const http::ServerRequest& request) -> std::optional<http::Response> {
+    if (!request.path.ends_with("/gcp/manifests/v2.0.0")) return std::nullopt;
+    return fetch::OciAnswer(200, ToJsonText(other));
+  });
+  Outcome refused = Create(file_);
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("can't be read back"), HasSubstr("is said to have 3 bytes, and has 15")));
+  for (const fetch::OciRequest& one : from_.seen()) EXPECT_NE(one.host, "store") << one.target;
+}
+
 TEST_F(BundleImages, ADamagedLayerIsNoticedBeforeAnythingIsWritten_L28) {
   ASSERT_EQ(Create(file_).code, 0);
   std::string damaged = *ReadFile(file_);
   damaged[damaged.find("aws linux/arm64")] ^= 1;
   cluster_.folder.Put("bundle.tar", damaged);
+  // For a list nobody reads what may be 20 GB.
+  EXPECT_EQ(RunAlone({"bundle", "list-images", file_}).out, "registry.k8s.io/aws:v2.0.0\nregistry.k8s.io/gcp:v2.0.0\n");
   Outcome refused = Load();
   EXPECT_EQ(refused.code, 1);
   EXPECT_THAT(refused.err, AllOf(HasSubstr("nothing was written"), HasSubstr("does not have the digest")));

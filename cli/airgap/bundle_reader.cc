@@ -35,7 +35,8 @@ class Reader {
   Reader(const ByteSource& archive, std::map<std::string, TarEntry> files)
       : archive_(archive), files_(std::move(files)) {}
 
-  Result<Bundle> Read(const Context& ctx) {
+  // All but the layers of images.
+  Result<Bundle> Read() {
     TRY(CheckNames());
     const Json layout = TRY_WITH(ParseJson(TRY(Text(kLayoutFile))), kLayoutFile);
     if (GetString(layout, {"imageLayoutVersion"}) != kLayoutVersion)
@@ -54,8 +55,12 @@ class Reader {
     for (const auto& [name, place] : files_) {
       if (name.starts_with(kBlobs) && !named_.contains(name)) return Invalid(fmt::format("nothing names {}", name));
     }
-    for (const auto& [digest, place] : out.blobs) TRY(CheckBlob(ctx, digest, place));
     return out;
+  }
+
+  Status CheckLayers(const Context& ctx, const Bundle& bundle) const {
+    for (const auto& [digest, place] : bundle.blobs) TRY(CheckBlob(ctx, digest, place));
+    return Ok();
   }
 
  private:
@@ -272,8 +277,24 @@ class Reader {
 
 }  // namespace
 
-Result<Bundle> ReadBundle(const Context& ctx, const ByteSource& archive) {
-  return Reader(archive, TRY(ListTar(archive))).Read(ctx);
+Result<Bundle> ReadBundle(const Context& ctx, const ByteSource& archive, Layers layers) {
+  Reader reader(archive, TRY(ListTar(archive)));
+  Bundle bundle = TRY(reader.Read());
+  if (layers == Layers::kRead) TRY(reader.CheckLayers(ctx, bundle));
+  return bundle;
+}
+
+Status CheckLayout(const BundleLayout& layout) {
+  std::string bytes;
+  std::map<std::string, TarEntry> places;
+  for (const auto& [name, text] : layout.files) {
+    places[name] = {bytes.size(), text.size()};
+    bytes += text;
+  }
+  for (const auto& [digest, size] : layout.blobs) places[BlobName(digest)] = {bytes.size(), size};
+  const ByteSource source = SourceOf(bytes);
+  TRY(Reader(source, std::move(places)).Read());
+  return Ok();
 }
 
 Result<Bundle> ReadBundle(std::string_view archive) { return ReadBundle(Context{}, SourceOf(archive)); }

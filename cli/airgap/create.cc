@@ -20,6 +20,8 @@
 namespace capi::cli {
 namespace {
 
+constexpr std::string_view kUnreadable = "what would be written can't be read back";
+
 // Where it comes from, but for the place on this machine: the same releases are the same bytes on any.
 api::Release Portable(api::Release release) {
   if (release.source.starts_with("folder ")) release.source = "a folder";
@@ -144,7 +146,7 @@ void SayWhatIsThere(const std::string& file, std::uint64_t size, const std::stri
 
 Status WriteReleases(const BundleCreateOptions& options, const Bundle& bundle, World& world) {
   const std::string archive = WriteBundle(bundle);
-  TRY_WITH(ReadBundle(archive), "what would be written can't be read back");
+  TRY_WITH(ReadBundle(archive), kUnreadable);
   TRY(WriteOutputFile(options.file, archive));
   SayWhatIsThere(options.file, archive.size(), fetch::OciDigest(archive), bundle, world);
   return Ok();
@@ -194,10 +196,12 @@ Status WriteWithImages(const Context& ctx, const Config& config, const BundleCre
   auto file = TRY_WITH(NewFile::Create(options.file), "failed to write to destination file");
   const FoundImages found = TRY(FoundImages::Find(ctx, config, bundle.images, options.image_sources));
   bundle.carried = found.images();
+  const BundleLayout layout = LayoutOf(bundle);
+  TRY_WITH(CheckLayout(layout), kUnreadable);  // before what is large is on its way
   ArchiveWriter writer(*file);
-  TRY(writer.PutAll(ctx, LayoutOf(bundle), found, notes));
+  TRY(writer.PutAll(ctx, layout, found, notes));
   const ByteSource written = TRY(file->Source());
-  TRY_WITH(ReadBundle(ctx, written), "what was written can't be read back");
+  TRY_WITH(ReadBundle(ctx, written), kUnreadable);
   TRY_WITH(file->Keep(), "failed to write to destination file");
   SayWhatIsThere(options.file, writer.size(), writer.Digest(), bundle, world);
   return Ok();

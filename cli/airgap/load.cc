@@ -29,11 +29,11 @@ struct OpenBundle {
   Bundle bundle;
 };
 
-Result<OpenBundle> ReadBundleFile(const Context& ctx, const std::string& path) {
+Result<OpenBundle> ReadBundleFile(const Context& ctx, const std::string& path, Layers layers) {
   if (path.empty()) return Invalid("name the bundle: the file that `clusterctl bundle create` has written");
   OpenBundle out{TRY(OpenSource(path)), {}};
-  out.bundle =
-      TRY_WITH(ReadBundle(ctx, out.archive), path + ": nothing was written, as it is no bundle that can be trusted");
+  out.bundle = TRY_WITH(ReadBundle(ctx, out.archive, layers),
+                        path + ": nothing was written, as it is no bundle that can be trusted");
   return out;
 }
 
@@ -226,7 +226,7 @@ Status LoadBundle(const Context& ctx, const GlobalOptions& global, const BundleL
   TRY(CheckFlags(options));
   Notes notes(world.err);
   Config config = TRY(LoadConfig(ctx, global, world.getenv, notes));
-  const OpenBundle file = TRY(ReadBundleFile(ctx, options.file));
+  const OpenBundle file = TRY(ReadBundleFile(ctx, options.file, Layers::kRead));
   const Bundle& bundle = file.bundle;
   const fetch::OciOptions registry = RegistryOptionsOf(config);
   std::vector<ImagePublication> images;
@@ -242,7 +242,7 @@ Status LoadBundle(const Context& ctx, const GlobalOptions& global, const BundleL
 
 Status ListBundleImages(const BundleImagesOptions& options, World& world) {
   const OutputFormat format = TRY(ParseOutputFormat(options.output));
-  const OpenBundle file = TRY(ReadBundleFile({}, options.file));
+  const OpenBundle file = TRY(ReadBundleFile({}, options.file, Layers::kUnread));
   const std::vector<std::string>& images = file.bundle.images;
   Answer answer{.table = "", .names = images, .facts = Json(images)};
   for (const std::string& image : images) answer.table += image + "\n";
