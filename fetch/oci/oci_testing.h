@@ -85,7 +85,7 @@ class OciStandIn {
   std::unique_ptr<http::Server> store_, tokens_, registry_;
 };
 
-// Who waits for it has waited at once: its time is the real one, and those waits. Of one thread.
+// Who waits for it has waited at once: its time is the real one, and those waits. Thread-compatible.
 class HurriedClock : public Clock {
  public:
   WallTime Now() override { return SystemClock().Now() + hurried_; }
