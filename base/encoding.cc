@@ -29,6 +29,13 @@ std::string Hex(const unsigned char* bytes, unsigned size) {
   return out;
 }
 
+// Without it nothing that comes can be trusted.
+void Must(bool done, const char* what) {
+  if (done) return;
+  fmt::print(stderr, "no {}\n", what);
+  std::abort();
+}
+
 Error NotGzip(std::string_view why) { return {Code::kInvalidArgument, fmt::format("not valid gzip: {}", why), {}}; }
 
 }  // namespace
@@ -144,8 +151,33 @@ Result<std::string> Gunzip(std::string_view bytes, size_t max_bytes) {
 std::string Sha256Hex(std::string_view bytes) {
   unsigned char digest[EVP_MAX_MD_SIZE];
   unsigned length = 0;
-  EVP_Digest(bytes.data(), bytes.size(), digest, &length, EVP_sha256(), nullptr);
+  Must(EVP_Digest(bytes.data(), bytes.size(), digest, &length, EVP_sha256(), nullptr) == 1, "SHA-256");
   return Hex(digest, length);
+}
+
+struct RunningSha256::State {
+  State() = default;
+  ~State() { EVP_MD_CTX_free(context); }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  EVP_MD_CTX* const context = EVP_MD_CTX_new();
+};
+
+RunningSha256::RunningSha256() : state_(std::make_unique<State>()) {
+  const bool begun = state_->context != nullptr && EVP_DigestInit_ex(state_->context, EVP_sha256(), nullptr) == 1;
+  Must(begun, "SHA-256");
+}
+RunningSha256::~RunningSha256() = default;
+
+void RunningSha256::Add(std::string_view piece) {
+  Must(EVP_DigestUpdate(state_->context, piece.data(), piece.size()) == 1, "SHA-256");
+}
+
+std::string RunningSha256::Hex() {
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned length = 0;
+  Must(EVP_DigestFinal_ex(state_->context, digest, &length) == 1, "SHA-256");
+  return capi::Hex(digest, length);
 }
 
 std::string HmacSha256Hex(std::string_view key, std::string_view bytes) {
@@ -158,9 +190,9 @@ std::string HmacSha256Hex(std::string_view key, std::string_view bytes) {
 
 std::string RandomBytes(size_t size) {
   std::string bytes(size, '\0');
-  if (RAND_bytes(reinterpret_cast<unsigned char*>(bytes.data()), static_cast<int>(size)) == 1) return bytes;
-  fmt::print(stderr, "no random numbers\n");
-  std::abort();
+  const int made = RAND_bytes(reinterpret_cast<unsigned char*>(bytes.data()), static_cast<int>(size));
+  Must(made == 1, "random numbers");
+  return bytes;
 }
 
 }  // namespace capi

@@ -1,6 +1,7 @@
 // Base64, percent escapes, gzip, digests, and random bytes.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -21,6 +22,23 @@ std::string Gzip(std::string_view bytes);
 Result<std::string> Gunzip(std::string_view bytes, size_t max_bytes);
 
 std::string Sha256Hex(std::string_view bytes);  // lower case
+
+// The same of bytes that come piece by piece. Ends the process where there is no SHA-256. Thread-compatible.
+class RunningSha256 {
+ public:
+  RunningSha256();
+  ~RunningSha256();
+  RunningSha256(const RunningSha256&) = delete;
+  RunningSha256& operator=(const RunningSha256&) = delete;
+
+  void Add(std::string_view piece);
+  std::string Hex();  // of all so far; call once, at the end
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
 std::string HmacSha256Hex(std::string_view key, std::string_view bytes);
 
 // Of the cryptographic generator. Ends the process where there is none.

@@ -70,6 +70,12 @@ TEST(Encoding, Sha256) {
 }
 
 // RFC 4231, case 2.
+TEST(Encoding, Sha256OfPiecesIsThatOfAll) {
+  RunningSha256 sum;
+  for (const char* piece : {"ab", "", "c"}) sum.Add(piece);
+  EXPECT_EQ(sum.Hex(), Sha256Hex("abc"));
+}
+
 TEST(Encoding, HmacSha256) {
   EXPECT_EQ(HmacSha256Hex("Jefe", "what do ya want for nothing?"),
             "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");

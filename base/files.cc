@@ -13,13 +13,6 @@
 namespace capi {
 namespace {
 
-Error FileError(const std::string& path, int number) {
-  Code code = number == ENOENT || number == ENOTDIR ? Code::kNotFound
-              : number == EACCES || number == EPERM ? Code::kPermissionDenied
-                                                    : Code::kInternal;
-  return {code, fmt::format("{}: {}", path, std::strerror(number)), {}};
-}
-
 struct Descriptor {
   int fd = -1;
   ~Descriptor() {
@@ -28,6 +21,13 @@ struct Descriptor {
 };
 
 }  // namespace
+
+Error FileError(const std::string& path, int number) {
+  const Code code = number == ENOENT || number == ENOTDIR ? Code::kNotFound
+                    : number == EACCES || number == EPERM ? Code::kPermissionDenied
+                                                          : Code::kInternal;
+  return {code, fmt::format("{}: {}", path, std::strerror(number)), {}};
+}
 
 Result<std::string> ReadFile(const std::string& path, size_t max_bytes) {
   Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC)};
@@ -50,22 +50,40 @@ Result<std::string> ReadFile(const std::string& path, size_t max_bytes) {
   }
 }
 
-Status WriteFile(const std::string& path, std::string_view content, unsigned mode) {
+Result<std::unique_ptr<NewFile>> NewFile::Create(const std::string& path, unsigned mode) {
   std::string temporary = path + ".XXXXXX";
-  Descriptor file{mkstemp(temporary.data())};
-  if (file.fd < 0) return FileError(path, errno);
-  auto fail = [&](int number) {
-    unlink(temporary.c_str());
-    return FileError(path, number);
-  };
-  for (std::string_view rest = content; !rest.empty();) {
-    ssize_t n = write(file.fd, rest.data(), rest.size());
+  const int fd = mkostemp(temporary.data(), O_CLOEXEC);
+  if (fd < 0) return FileError(path, errno);
+  return std::unique_ptr<NewFile>(new NewFile(path, std::move(temporary), mode, fd));
+}
+
+NewFile::~NewFile() {
+  close(fd_);
+  if (!temporary_.empty()) unlink(temporary_.c_str());
+}
+
+Status NewFile::Append(std::string_view piece) {
+  while (!piece.empty()) {
+    const ssize_t n = write(fd_, piece.data(), piece.size());
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return fail(errno);
-    rest.remove_prefix(static_cast<size_t>(n));
+    if (n < 0) return FileError(path_, errno);
+    piece.remove_prefix(static_cast<size_t>(n));
   }
-  if (fchmod(file.fd, mode) != 0 || rename(temporary.c_str(), path.c_str()) != 0) return fail(errno);
   return Ok();
+}
+
+Status NewFile::Sync() { return fsync(fd_) == 0 ? Ok() : Status(FileError(path_, errno)); }
+
+Status NewFile::Keep() {
+  if (fchmod(fd_, mode_) != 0 || rename(temporary_.c_str(), path_.c_str()) != 0) return FileError(path_, errno);
+  temporary_.clear();
+  return Ok();
+}
+
+Status WriteFile(const std::string& path, std::string_view content, unsigned mode) {
+  const auto file = TRY(NewFile::Create(path, mode));
+  TRY(file->Append(content));
+  return file->Keep();
 }
 
 Result<std::vector<std::string>> ListDir(const std::string& path) {

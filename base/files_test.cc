@@ -35,6 +35,25 @@ TEST_F(Files, WritesWholeAndReadsBack) {
   EXPECT_THAT(*ListDir(folder_), ElementsAre("f"));  // nothing left beside it
 }
 
+// Under its name when it is whole, and gone where it never is.
+TEST_F(Files, WritesPieceByPiece) {
+  const std::string path = folder_ + "/f";
+  ASSERT_TRUE(WriteFile(path, "before").ok());
+  for (bool keeps : {false, true}) {
+    auto file = NewFile::Create(path, 0640).value();
+    for (const char* piece : {"one ", "", "two"}) ASSERT_TRUE(file->Append(piece).ok());
+    EXPECT_EQ(*ReadFile(file->place()), "one two");
+    EXPECT_EQ(*ReadFile(path), "before");
+    EXPECT_EQ(keeps && file->Sync().ok() && file->Keep().ok(), keeps);
+    file.reset();
+    EXPECT_THAT(*ListDir(folder_), ElementsAre("f"));
+  }
+  EXPECT_EQ(*ReadFile(path), "one two");
+  struct stat info = {};
+  stat(path.c_str(), &info);
+  EXPECT_EQ(info.st_mode & 0777, 0640u);
+}
+
 TEST_F(Files, SayWhatIsWrong) {
   ASSERT_TRUE(WriteFile(folder_ + "/f", "12345").ok());
   struct Case {

@@ -6,13 +6,13 @@
 
 #include "api/text.h"
 #include "api/validate/oci_reference.h"
+#include "base/encoding.h"
 #include "base/strings.h"
 #include "cli/airgap/bundle.h"
 #include "cli/airgap/bundle_format.h"
 #include "cli/declare/find_release.h"
 #include "cli/frame/provider_name.h"
 #include "fetch/oci/manifest.h"
-#include "fetch/oci/running_digest.h"
 #include "fetch/text.h"
 #include "verify/artifact.h"
 
@@ -114,14 +114,14 @@ class Reader {
 
   // Of an image: as large as it may be.
   Status CheckBlob(const Context& ctx, const std::string& digest, const TarEntry& place) const {
-    fetch::RunningDigest sum;
+    RunningSha256 sum;
     for (std::uint64_t done = 0; done < place.size;) {
       TRY(ctx.Check());
       const auto count = static_cast<size_t>(std::min<std::uint64_t>(place.size - done, kPiece));
       sum.Add(TRY(archive_.read(place.at + done, count)));
       done += count;
     }
-    if (sum.Text() == digest) return Ok();
+    if ("sha256:" + sum.Hex() == digest) return Ok();
     return Invalid(BlobName(digest) + " does not have the digest that is its name");
   }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "base/encoding.h"
 #include "cli/airgap/archive_file.h"
 #include "cli/airgap/bundle.h"
 #include "cli/airgap/bundle_commands.h"
@@ -15,7 +16,6 @@
 #include "cli/frame/output.h"
 #include "cli/frame/table.h"
 #include "cli/install/list_images.h"
-#include "fetch/oci/running_digest.h"
 
 namespace capi::cli {
 namespace {
@@ -182,27 +182,28 @@ class ArchiveWriter {
     return Put(TarEnd());
   }
   std::uint64_t size() const { return size_; }
-  std::string Digest() { return sum_.Text(); }
+  std::string Digest() { return "sha256:" + sum_.Hex(); }
 
  private:
   NewFile& file_;
-  fetch::RunningDigest sum_;
+  RunningSha256 sum_;
   std::uint64_t size_ = 0;
 };
 
 // L28: what is on its way is never held whole, and nothing is there under the file's name before all of it is.
 Status WriteWithImages(const Context& ctx, const Config& config, const BundleCreateOptions& options, Bundle bundle,
                        World& world, Notes& notes) {
-  auto file = TRY_WITH(NewFile::Create(options.file), "failed to write to destination file");
+  const auto file = TRY(NewOutputFile(options.file));
   const FoundImages found = TRY(FoundImages::Find(ctx, config, bundle.images, options.image_sources));
   bundle.carried = found.images();
   const BundleLayout layout = LayoutOf(bundle);
   TRY_WITH(CheckLayout(layout), kUnreadable);  // before what is large is on its way
   ArchiveWriter writer(*file);
   TRY(writer.PutAll(ctx, layout, found, notes));
-  const ByteSource written = TRY(file->Source());
+  const ByteSource written = TRY(OpenSource(file->place()));
   TRY_WITH(ReadBundle(ctx, written), kUnreadable);
-  TRY_WITH(file->Keep(), "failed to write to destination file");
+  TRY(file->Sync());
+  TRY(file->Keep());
   SayWhatIsThere(options.file, writer.size(), writer.Digest(), bundle, world);
   return Ok();
 }

@@ -10,7 +10,6 @@
 #include "fetch/oci/oci_testing.h"
 #include "fetch/oci/pull.h"
 #include "fetch/oci/push.h"
-#include "fetch/oci/running_digest.h"
 
 namespace capi::fetch {
 namespace {
@@ -46,12 +45,6 @@ BlobPiece PieceOf(const Blobs& blobs) {
   return [&blobs](const std::string& digest, std::uint64_t at, size_t count) -> Result<std::string> {
     return blobs.at(digest).substr(static_cast<size_t>(at), count);
   };
-}
-
-TEST(RunningDigest, OfPiecesIsThatOfAll_L28) {
-  RunningDigest sum;
-  for (const char* piece : {"ab", "", "c"}) sum.Add(piece);
-  EXPECT_EQ(sum.Text(), OciDigest("abc"));
 }
 
 TEST(Image, PlatformsAreReadOrRefused_L28) {

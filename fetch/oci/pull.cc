@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "base/encoding.h"
 #include "fetch/download.h"
 #include "fetch/oci/blob.h"
-#include "fetch/oci/running_digest.h"
 #include "fetch/oci/tries.h"
 
 namespace capi::fetch {
@@ -53,7 +53,7 @@ Status OciPull::CheckIsFor(const Context& ctx, const std::vector<Platform>& plat
 Status OciPull::Blob(const Context& whole, const std::string& digest, std::uint64_t size,
                      const std::function<Status(std::string_view piece)>& take) {
   const Context ctx = whole.WithTimeout(kBlobTime);
-  RunningDigest sum;
+  RunningSha256 sum;
   std::uint64_t taken = 0;
   auto take_new = [&](std::string_view piece) -> Status {
     sum.Add(piece);
@@ -73,7 +73,7 @@ Status OciPull::Blob(const Context& whole, const std::string& digest, std::uint6
       TRY(tries.Next(ctx, got.ok() ? less : got.error()));
     }
   }
-  if (sum.Text() == digest) return Ok();
+  if ("sha256:" + sum.Hex() == digest) return Ok();
   return Error{Code::kFailedPrecondition, fmt::format("what came does not have the digest {}", digest), {}};
 }
 
