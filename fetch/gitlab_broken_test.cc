@@ -8,8 +8,8 @@
 #include "base/files.h"
 #include "base/http/testing.h"
 #include "base/http/url.h"
+#include "fetch/folders/http_folder.h"
 #include "fetch/gitlab_testing.h"
-#include "fetch/http_folder.h"
 
 namespace capi::fetch {
 namespace {
