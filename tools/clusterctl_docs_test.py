@@ -103,7 +103,7 @@ class Sources(unittest.TestCase):
                 else:
                     tried["pipeline"] += 1
                     self.assertIn("/packages/generic/", text)
-        self.assertEqual(tried, {"objects": 6, "configuration": 2, "values": 2, "pipeline": 1})
+        self.assertEqual(tried, {"objects": 7, "configuration": 2, "values": 2, "pipeline": 1})
 
     def run_program(self, home, *command):
         done = subprocess.run(

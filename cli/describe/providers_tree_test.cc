@@ -10,9 +10,7 @@
 namespace capi::cli::describe {
 namespace {
 
-using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 using enum api::ProviderType;
 
 const WallTime kNow = ParseTime("2026-01-11T00:00:00Z").value();

@@ -185,7 +185,7 @@ TEST_F(AdmissionCluster, RefusesTheOldVersionsSpellings) {
       {"{fetchConfig: {}}", "Must specify one and only one of"},
       {"{fetchConfig: {url: 'https://gitlab.com/a/b'}}", "spec.fetchConfig.url: Invalid value"},
       {"{fetchConfig: {oci: a}}", "spec.fetchConfig.oci: Invalid value"},
-      {"{fetchConfig: {git: {url: a}}}", "spec.fetchConfig.git: Forbidden"},
+      {"{fetchConfig: {git: {url: a}}}", "spec.fetchConfig.git.url: Invalid value"},
       {"{fetchConfig: {selector: {matchExpressions: [{key: a, operator: Like}]}}}", "spec.fetchConfig.selector"},
       {"{fetchConfig: {url: 'https://github.com/a/b/releases', secretRef: {name: s}}}",
        "spec.fetchConfig.secretRef: Forbidden"},

@@ -18,8 +18,8 @@ _PURE = [
     f"operator/{name}.cc"
     for name in (
         "act/install/fetched_releases act/install/installation act/install/newest_versions act/install/server_warnings act/rendered_cache decide/adoption "
-        "decide/crd_stages decide/drift decide/missing_rights decide/pause decide/rights decide/rollout inputs observe/fights observe/pod_reasons observe/references observe/settings "
-        "observe/slim observe/tracks options report/provider_metrics report/resyncs report/secret_values report/status_change report/summarize wakes"
+        "decide/crd_stages decide/drift decide/missing_rights decide/pause decide/rights decide/rollout decide/upgrades/updates inputs observe/fights observe/pod_reasons observe/references observe/settings "
+        "observe/slim observe/tracks options report/provider_metrics report/resyncs report/secret_values report/status_change report/summarize report/summarize_updates wakes"
     ).split()
 ]
 # The rest needs the watches of a cluster.
@@ -57,6 +57,7 @@ TARGETS = (
     [Target(file, ("rule", *_EXPRESSIONS), "operator_test") for file in _RULES]
     + [Target(file, _EXPRESSIONS, "operator_test") for file in _PURE]
     + [Target("operator/act/install/render_turn.cc", ("logic",), "operator_test")]
+    + [Target("operator/act/update_checks.cc", _EXPRESSIONS, "operator_test")]
     + [Target("operator/act/install/source_turns.cc", ("drop", *_EXPRESSIONS), "operator_test")]
     + [Target("operator/report/announce.cc", ("drop",), "operator_test")]
     + [Target("operator/report/next_pass.cc", ("drop", "logic"), "operator_test")]
