@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "api/text.h"
 #include "base/mutex.h"
@@ -36,11 +37,12 @@ struct GitRelease {
 class GitRepository : public Repository {
  public:
   GitRepository(api::GitReference reference, Result<GitCredentials> credentials, std::string components,
-                const HttpOptions& options)
+                const HttpOptions& options, GitFiles files)
       : reference_(std::move(reference)),
         credentials_(std::move(credentials)),
         components_(std::move(components)),
-        options_(options) {}
+        options_(options),
+        files_(files) {}
 
   std::string Describe() const override { return reference_.ToString(); }
   std::string ComponentsFile() const override { return components_; }
@@ -118,6 +120,7 @@ class GitRepository : public Repository {
     {
       MutexLock lock(mu_);
       if (auto kept = releases_.find(tag->first); kept != releases_.end()) return kept->second;
+      if (too_much_) return *too_much_;
     }
     auto release = AskRelease(ctx.WithTimeout(options_.request_timeout), tag->first, tag->second);
     if (!release.ok()) return OfOwnLimit(ctx, release.error()).With(fmt::format("tag {}", tag->first));
@@ -136,14 +139,26 @@ class GitRepository : public Repository {
     return Pack::Read(ctx, std::move(answer));
   }
 
+  // A commit has much the same files as the one before it, all of which come each time.
+  void RememberTooMuch(const std::string& tag_name, const Error& error) {
+    MutexLock lock(mu_);
+    too_much_ = error.With(fmt::format(
+        "not asked for: the server sends all files of a commit, and those of tag {} aren't to be read", tag_name));
+  }
+
   // Where the server can leave files out, it is asked for those that count alone.
-  Result<GitRelease> AskRelease(const Context& ctx, const std::string& tag_name, ObjectId tag) const {
+  Result<GitRelease> AskRelease(const Context& ctx, const std::string& tag_name, ObjectId tag) {
     GitServer server;
     const auto talk = TRY(Begin(ctx, server));
     // Version 0 names the tags each time, and gives what they name by now alone. Nothing of this one is read so far.
     if (const auto now = server.tags.find(tag_name); now != server.tags.end()) tag = now->second;
     const GitWants commit{{tag}, true, true};
-    const Pack pack = TRY(AskObjects(ctx, *talk, server, commit));
+    auto whole = AskObjects(ctx, *talk, server, commit);
+    if (!whole.ok()) {
+      if (!server.filters && whole.code() == Code::kInvalidArgument) RememberTooMuch(tag_name, whole.error());
+      return whole.error();
+    }
+    const Pack& pack = *whole;
     const GitFolder folder = TRY(FolderOfTag(pack, tag, reference_.folder));
     std::map<std::string, ObjectId> files;
     GitRelease release;
@@ -183,6 +198,7 @@ class GitRepository : public Repository {
   bool CountsAsFile(const std::string& name, const GitFolder& folder) const {
     const std::string as = NameOf(name, folder);
     for (const std::string& file : {std::string(kMetadataFile), components_}) {
+      if (file == components_ && files_ == GitFiles::kMetadata) continue;
       if (as == file) return true;
       for (std::string_view suffix : api::kSignatureSuffixes) {
         if (as == file + std::string(suffix)) return true;
@@ -195,20 +211,22 @@ class GitRepository : public Repository {
   const Result<GitCredentials> credentials_;
   const std::string components_;
   const HttpOptions options_;
+  const GitFiles files_;
   Mutex mu_;
   std::shared_ptr<const GitTags> tags_ CAPI_GUARDED_BY(mu_);  // null: not asked for so far
   std::map<std::string, std::shared_ptr<const GitRelease>> releases_ CAPI_GUARDED_BY(mu_);  // by tag
+  std::optional<Error> too_much_ CAPI_GUARDED_BY(mu_);
 };
 
 }  // namespace
 
 Result<std::unique_ptr<Repository>> OpenGit(const api::GitSource& source,
                                             const std::map<std::string, std::string>& secret, api::ProviderType type,
-                                            std::string_view name, const HttpOptions& options) {
+                                            std::string_view name, const HttpOptions& options, GitFiles files) {
   api::GitReference reference = TRY(api::ParseGitReference(source));
   auto credentials = ReadGitCredentials(reference, secret);
   return std::unique_ptr<Repository>(std::make_unique<GitRepository>(std::move(reference), std::move(credentials),
-                                                                     ComponentsFileOf(type, name), options));
+                                                                     ComponentsFileOf(type, name), options, files));
 }
 
 }  // namespace capi::fetch

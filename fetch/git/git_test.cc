@@ -121,6 +121,58 @@ TEST(GitRequests, AreFew_T15) {
                                          "POST " + path + "/git-upload-pack"));
 }
 
+// Of so many bytes, which nothing packs.
+std::string Noise(size_t size, unsigned seed) {
+  std::string noise(size, ' ');
+  for (char& byte : noise) byte = static_cast<char>((seed = seed * 1664525U + 1013904223U) >> 24);
+  return noise;
+}
+
+// Three minor versions above v1.0.0, of two releases each, with that beside the metadata.
+void GiveNewer(GitStandIn& server, const std::map<std::string, std::string>& beside) {
+  for (const char* version : {"v1.0.0", "v1.1.0", "v1.1.1", "v1.2.0", "v1.2.1", "v1.3.0", "v1.3.1"}) {
+    auto files = beside;
+    files["metadata.yaml"] =
+        std::string("releaseSeries:\n- {major: 1, minor: ") + version[3] + ", contract: v1beta1}\n";
+    for (auto& [name, text] : files) text += std::string("# ") + version + "\n";
+    server.Release(version, files);
+  }
+}
+
+// U12: nothing is installed of it, and so no components are asked for where the server can leave them out.
+TEST(GitRequests, ALookForNewerVersionsReadsMetadataAlone_T15_U12) {
+  for (const bool filters : {true, false}) {
+    GitStandIn server({.filters = filters});
+    GiveNewer(server, {{"infrastructure-components.yaml", Noise(200'000, 1)}, {"metadata.yaml.sig", "c2ln"}});
+    size_t sent = 0;
+    server.set_fault([&](const http::ServerRequest& request) -> std::optional<http::Response> {
+      http::Response answer = server.Serve(request);
+      sent += answer.body.size();
+      return answer;
+    });
+    auto repository = server.Open("", {}, {}, GitFiles::kMetadata);
+    auto newer = NewerVersions({}, *repository, V("v1.0.0"));
+    ASSERT_TRUE(newer.ok()) << newer.error().message;
+    ASSERT_EQ(newer->size(), 3u);
+    EXPECT_EQ(newer->back().version, V("v1.3.1"));
+    EXPECT_TRUE(repository->File({}, V("v1.3.1"), "metadata.yaml.sig").ok());
+    if (filters) EXPECT_LT(sent, 50'000u);
+    // The tags take two, and each release one to begin with, one for the commit, and one for files that were left out.
+    EXPECT_LE(server.seen().size(), (filters ? 2u + 3 * 3 : 2u + 3 * 2) + 3) << filters;
+  }
+}
+
+// What a server that sends all files sends of one version, it sends of the others, too.
+TEST(GitRequests, WhatIsTooMuchIsAskedForOnce_T15_U12) {
+  GitStandIn server({.filters = false});
+  GiveNewer(server, {{"large", Noise(9u << 20, 1)}});
+  auto newer = NewerVersions({}, *server.Open("", {}, {}, GitFiles::kMetadata), V("v1.0.0"));
+  ASSERT_FALSE(newer.ok());
+  EXPECT_EQ(newer.code(), Code::kInvalidArgument);
+  EXPECT_THAT(newer.error().message, HasSubstr("body is larger than 8388608"));
+  EXPECT_EQ(server.seen().size(), 4u) << "the tags, and one version";
+}
+
 TEST(GitRequests, HaveTheSecretsCredentials_T15) {
   GitStandIn server({.authorization = "Basic bWU6czNjcmV0"});
   server.Release("v1.0.0", AwsRelease());

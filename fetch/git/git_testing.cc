@@ -104,8 +104,8 @@ void GitStandIn::Release(const std::string& tag, const std::map<std::string, std
 std::string GitStandIn::url() const { return fmt::format("http://{}/org/repository.git", server_->address()); }
 
 std::unique_ptr<Repository> GitStandIn::Open(const std::string& path, const std::map<std::string, std::string>& secret,
-                                             const HttpOptions& options) const {
-  auto repository = OpenGit({url(), path, {}}, secret, api::ProviderType::kInfrastructure, "aws", options);
+                                             const HttpOptions& options, GitFiles files) const {
+  auto repository = OpenGit({url(), path, {}}, secret, api::ProviderType::kInfrastructure, "aws", options, files);
   EXPECT_TRUE(repository.ok()) << repository.error().message;
   return *std::move(repository);
 }

@@ -39,7 +39,7 @@ class GitStandIn {
   std::string url() const;  // "http://127.0.0.1:1234/org/repository.git"
   std::string folder() const { return folder_ + "/org/repository.git"; }
   std::unique_ptr<Repository> Open(const std::string& path = "", const std::map<std::string, std::string>& secret = {},
-                                   const HttpOptions& options = {}) const;
+                                   const HttpOptions& options = {}, GitFiles files = GitFiles::kAll) const;
   std::vector<std::string> seen() const;                      // "GET /org/repository.git/info/refs Basic ..."
   void set_fault(Fault fault) { fault_ = std::move(fault); }  // before the first request
   // What its upload-pack answers.

@@ -114,7 +114,12 @@ Result<std::unique_ptr<fetch::Repository>> Sources::Open(const api::Provider& pr
     oci.credentials = credentials.oci;
     return TRY_WITH(fetch::OpenOci(fetch->oci, id.type, id.name, oci), "spec.fetchConfig.oci");
   }
-  if (fetch && fetch->git) return OpenGit(id, *fetch->git, git);
+  if (fetch && fetch->git) {
+    auto whole = OpenGit(id, *fetch->git, git);
+    if (!whole.ok() || !is_look) return whole;
+    // Opened again, for which nobody is asked: of all that a version has a look wants the least.
+    return fetch::OpenGit(*fetch->git, git, id.type, id.name, options_.oci, fetch::GitFiles::kMetadata);
+  }
   if (!options_.folder.empty() && !(fetch && !fetch->url.empty())) {
     return fetch::OpenFolder(options_.folder, api::ManifestLabel(id.type, id.name),
                              fetch::ComponentsFileOf(id.type, id.name));
