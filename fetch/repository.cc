@@ -195,7 +195,8 @@ Result<std::optional<api::Version>> NewestFitting(const Context& ctx, Repository
 
 namespace {
 
-// It says nothing of the source, nor of its other files.
+// It says nothing of the source, nor of its other files. Access to one may be denied: a registry's scanner keeps it
+// back.
 bool IsOfOneFile(Code code) { return !IsAway(code) && code != Code::kUnauthenticated; }
 
 // What there is of one minor version. A value.
@@ -226,10 +227,12 @@ Result<OfSeries> LookAt(const Context& ctx, Repository& repository, std::span<co
   return out;
 }
 
-// nullopt: a minor version has no release, so that it may hide some that are. Not where all `are_releases`.
-Result<std::optional<std::vector<NewerVersion>>> NewerOf(const Context& ctx, Repository& repository,
-                                                         std::vector<api::Version> versions, const api::Version& than,
-                                                         bool are_releases) {
+// `released`: null where all are. Else what the source says are releases comes there, and nothing is told, where a
+// minor version has none, so that it may hide some that are. Where the source doesn't say, those count that can be
+// read.
+Result<std::vector<NewerVersion>> NewerOf(const Context& ctx, Repository& repository,
+                                          std::vector<api::Version> versions, const api::Version& than,
+                                          std::optional<std::vector<api::Version>>* released) {
   std::erase_if(versions, [&](const api::Version& v) { return !v.prerelease.empty() || !(v > than); });
   versions = NewestFirst(std::move(versions));
   std::vector<NewerVersion> newer;
@@ -241,7 +244,11 @@ Result<std::optional<std::vector<NewerVersion>>> NewerOf(const Context& ctx, Rep
     rest = rest.subspan(series.size());
     if (++looked_at > kNewerSeries && !series.front().SameSeries(than)) continue;
     const OfSeries seen = TRY(LookAt(ctx, repository, series));
-    if (!seen.is_released && !are_releases) return std::optional<std::vector<NewerVersion>>();
+    if (!seen.is_released && released != nullptr) {
+      *released = TRY(Released(ctx, repository));
+      if (*released) return std::vector<NewerVersion>();
+      released = nullptr;
+    }
     if (seen.why && !unread) unread = seen.why;
     for (const auto& one : {seen.unread, seen.newest}) {
       if (one) newer.push_back(*one);
@@ -250,18 +257,17 @@ Result<std::optional<std::vector<NewerVersion>>> NewerOf(const Context& ctx, Rep
   if (unread && std::none_of(newer.begin(), newer.end(), [](const auto& one) { return one.unread.empty(); }))
     return *unread;
   std::reverse(newer.begin(), newer.end());
-  return std::optional(std::move(newer));
+  return newer;
 }
 
 }  // namespace
 
 Result<std::vector<NewerVersion>> NewerVersions(const Context& ctx, Repository& repository, const api::Version& than) {
   const auto versions = TRY_WITH(repository.Versions(ctx), kNoVersions);
-  if (auto newer = TRY(NewerOf(ctx, repository, versions, than, /*are_releases=*/false))) return *std::move(newer);
+  std::optional<std::vector<api::Version>> released;
+  auto newer = NewerOf(ctx, repository, versions, than, &released);
   // Tags that aren't releases (of the repository that a fork was made of, say) hide none of those that are.
-  const auto released = TRY(Released(ctx, repository));
-  auto newer = TRY(NewerOf(ctx, repository, released ? *released : versions, than, /*are_releases=*/true));
-  return *std::move(newer);
+  return released ? NewerOf(ctx, repository, *std::move(released), than, nullptr) : newer;
 }
 
 Result<std::unique_ptr<Repository>> OpenUrl(std::string_view url, std::string_view manifest_label,

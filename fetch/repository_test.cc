@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
 
 #include "base/testing/vectors.h"
 #include "fetch/newest.h"
@@ -312,6 +313,21 @@ TEST(NewerVersions, TagsWithoutReleasesHideNone_U12_I3_I17) {
   EXPECT_EQ(*newer, wanted);
   EXPECT_EQ(fork.asked_for_releases, 1);
   EXPECT_LE(fork.asked.size(), 7u) << "the tags of one minor version, and what is released";
+}
+
+// U12: of a source that doesn't say which of its versions are releases nothing is asked twice.
+TEST(NewerVersions, NoFileIsAskedForTwice_U12) {
+  TextRepository monorepo;
+  for (int minor = 0; minor < 3; ++minor) {
+    for (int patch = 0; patch < 5; ++patch) Add(monorepo, fmt::format("v1.{}.{}", minor, patch));
+  }
+  for (const char* version : {"v1.0.1", "v1.1.4"})
+    monorepo.files[std::string(version) + "/metadata.yaml"] = Series(version, "v1beta1");
+  auto newer = NewerVersions({}, monorepo, *api::Version::Parse("v1.0.0"));
+  ASSERT_TRUE(newer.ok()) << newer.error().message;
+  ASSERT_EQ(newer->size(), 2u);
+  EXPECT_EQ(newer->back().version.ToString(), "v1.1.4");
+  EXPECT_EQ(std::set(monorepo.asked.begin(), monorepo.asked.end()).size(), monorepo.asked.size());
 }
 
 // U12: a repository of a thousand minor versions is asked for a few files.
