@@ -19,7 +19,7 @@ Error ErrorOf(const http::Response& response, WallTime now) {
   const std::string status = fmt::format("HTTP {}", response.status);
   switch (response.status) {
     case 401:
-      return Error{Code::kPermissionDenied,
+      return Error{Code::kUnauthenticated,
                    "the server lets nobody read it without credentials, of which none are sent: " + status,
                    {}};
     // A store of objects that may be read, and not listed, says so of what isn't there.
@@ -59,11 +59,12 @@ class HttpFolder : public Repository {
     const std::string url = fmt::format("{}/{}", url_.base, kVersionsFile);
     auto text = Read(ctx, url, kMaxVersions);
     if (!text.ok() && text.code() == Code::kNotFound) {
-      return Error{Code::kNotFound,
-                   fmt::format("{} isn't there ({}), and nothing else says which versions a folder has: name the "
-                               "version (spec.version), or put that file there, with one a line",
-                               url, text.error().message),
-                   {}};
+      return Error{
+          Code::kNotFound,
+          fmt::format("{} isn't there ({}), and nothing else says which versions a folder has: put that file "
+                      "there, with one a line, or name the version (spec.version); no newer one is noticed then",
+                      url, text.error().message),
+          {}};
     }
     if (!text.ok()) return text.error().With(url);
     std::vector<api::Version> out;

@@ -119,6 +119,13 @@ TEST_F(HttpFolders, AVersionThatIsNamedNeedsNoList_I18) {
   EXPECT_THAT(none.error().message, HasSubstr("name the version (spec.version)"));
 }
 
+// U12: it says so of the server, which isn't asked for each version then.
+TEST_F(HttpFolders, WhoIsRefusedAsksOnce_I18_U12) {
+  answer_ = [this] { return asked_.back().ends_with("versions.txt") ? Of(asked_.back()) : TextResponse(401, ""); };
+  EXPECT_EQ(NewerVersions({}, *Open(), *api::Version::Parse("v1.0.0")).code(), Code::kUnauthenticated);
+  EXPECT_EQ(asked_.size(), 2u);
+}
+
 // T14: as beside the files of any folder.
 TEST_F(HttpFolders, SignaturesLieBesideTheFiles_I18_T14) {
   files_["/capi/aws/v2.1.0/metadata.yaml.sig"] = "bWV0YQ==";
@@ -131,7 +138,7 @@ TEST_F(HttpFolders, SignaturesLieBesideTheFiles_I18_T14) {
 
 TEST_F(HttpFolders, AnswersThatAreNoneSayWhatIsWrong_I18) {
   const std::tuple<int, const char*, Code, const char*> cases[] = {
-      {401, "", Code::kPermissionDenied, "without credentials"},
+      {401, "", Code::kUnauthenticated, "without credentials"},
       {403, "", Code::kNotFound, "HTTP 403, as of what nobody may read without credentials"},
       {404, "", Code::kNotFound, "HTTP 404"},
       {429, "", Code::kRateLimited, "limits requests"},

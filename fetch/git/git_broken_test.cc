@@ -26,7 +26,7 @@ TEST(BrokenGit, AnswersOfOtherStatusAreTold_T15_F5) {
     const char* words;
   };
   const Case cases[] = {{401, Code::kUnauthenticated, "refused what the Secret"},
-                        {403, Code::kPermissionDenied, "HTTP 403"},
+                        {403, Code::kUnauthenticated, "HTTP 403"},
                         {404, Code::kNotFound, "no such repository"},
                         {400, Code::kInvalidArgument, "HTTP 400"},
                         {500, Code::kUnavailable, "HTTP 500"},

@@ -101,7 +101,12 @@ class OverHttp : public GitConversation {
                                    : ": it asks for credentials: put username and password, or bearerToken, into the "
                                      "Secret of spec.fetchConfig.git.secretRef"),
                      {}};
-      case 403: return Error{Code::kPermissionDenied, text, {}};
+      case 403:
+        return Error{Code::kUnauthenticated,
+                     text + (named ? ": it forbids it to what the Secret of spec.fetchConfig.git.secretRef has, or to "
+                                     "this address"
+                                   : ": it forbids it to who has no credentials, or to this address"),
+                     {}};
       case 404:
         return Error{Code::kNotFound,
                      text + (named ? ": there is no such repository, or it isn't for these credentials"
