@@ -181,6 +181,35 @@ TEST(UpdateChecks, OtherCredentialsAndKeysBringALook_U12_T14) {
   }
 }
 
+// Variables may change each hour, and say nothing of a source that gets none of them.
+TEST(UpdateChecks, VariablesBringNoLookAtWhatGetsNone_U12_T15_I18) {
+  const std::pair<std::string_view, std::string_view> cases[] = {
+      {"git", "git https://git.example.org/core "},
+      {"a folder on a server", "url https://files.example.org/core/latest/core-components.yaml"},
+      {"a folder", "folder /releases"},
+  };
+  for (const auto& [what, source] : cases) {
+    Observation o = Running();
+    o.source = source;
+    if (what == "git")
+      o.provider.spec.fetch_config.emplace().git = api::GitSource{"https://git.example.org/core", "", {}};
+    o.config_secret = Referenced{{"variables", "aws-system"}, true, "u/1"};
+    SettleUpdates(o.provider.status, o);
+    Find(o, {{"v1.12.1", "v1beta2"}});
+    const std::string before = o.provider.status.update_check->source;
+    o.config_secret->stamp = "u/2";
+    SettleUpdates(o.provider.status, o);
+    EXPECT_EQ(o.provider.status.update_check->source, before) << what;
+    EXPECT_GT(UpdateCheckIn(o), kHour) << what;
+  }
+  Observation o = Running();
+  SettleUpdates(o.provider.status, o);
+  const std::string before = o.provider.status.update_check->source;
+  o.config_secret = Referenced{{"variables", "aws-system"}, true, "u/1"};
+  SettleUpdates(o.provider.status, o);
+  EXPECT_NE(o.provider.status.update_check->source, before) << "of GitHub it may have a token";
+}
+
 TEST(UpdateChecks, AFailureIsToldAndChangesNothing_U12) {
   Observation o = Knowing({{"v1.12.1", "v1beta2"}});
   o.now += kTwelve;
