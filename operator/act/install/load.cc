@@ -222,7 +222,10 @@ Result<std::vector<api::AvailableUpgrade>> Installer::NewerVersions(const Contex
   } else if (!hold) {
     hold = OpenSource(ctx, o, m, /*is_look=*/true);
   }
-  if (hold) return Error{Code::kFailedPrecondition, std::move(hold->message), hold->after};
+  if (hold) {
+    const bool is_outage = hold->retry == Retry::kBackoff;  // which time mends
+    return Error{is_outage ? Code::kUnavailable : Code::kFailedPrecondition, std::move(hold->message), hold->after};
+  }
   auto newer = fetch::NewerVersions(UntilEndOfFetch(ctx.InOwnName(), until), *m.repository, installed);
   if (!newer.ok()) return fetch::OfOwnLimit(ctx, newer.error()).With("looking for newer versions");
   std::vector<api::AvailableUpgrade> found;

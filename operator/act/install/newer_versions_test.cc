@@ -2,6 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <cstdlib>
+
+#include "fetch/git/git_testing.h"
+#include "fetch/gitlab_testing.h"
 #include "operator/act/install/installer_testing.h"
 
 namespace capi::ops {
@@ -49,6 +54,70 @@ TEST_F(LookTest, NeedsTheSecretOfTheSource_U12_T9) {
   auto newer = process.Look("v1.11.0");
   ASSERT_FALSE(newer.ok());
   EXPECT_THAT(newer.error().message, HasSubstr("Secret aws-system/access (spec.fetchConfig.secretRef) doesn't exist"));
+}
+
+// An outage of the API server is one that time mends: it isn't waited for as for who corrects something.
+TEST_F(LookTest, AnAPIServerThatDoesNotAnswerIsAnOutage_U12) {
+  Process& process = Begin(NewRelease(kUnfinished));
+  process.source_secret = Referenced{{"access", "aws-system"}, true, "u/1"};
+  process.ctx = process.ctx.WithTimeout(Millis(0));
+  EXPECT_EQ(process.Look("v1.11.0").code(), Code::kUnavailable);
+  process.source_secret->exists = false;
+  EXPECT_EQ(process.Look("v1.11.0").code(), Code::kFailedPrecondition);
+}
+
+// A look at that in the place of GitHub's.
+Result<std::vector<api::AvailableUpgrade>> LookAt(Process& process, const api::FetchConfig& source) {
+  Observation o = process.Observe();
+  o.provider.spec.fetch_config = source;
+  o.provider.status.installed_version = "v1.11.0";
+  return process.installer.NewerVersions(process.ctx, o);
+}
+
+// As an installation would: with the Secret of git.secretRef, and a server that the operator may ask.
+TEST_F(LookTest, AsksGitWithItsSecretAndWhereItMayAlone_U12_T15_T2) {
+  fetch::GitStandIn server({.authorization = "Bearer s3cret"});
+  for (const char* tag : {"v1.12.0", "v1.12.1"}) server.Release(tag, {{"metadata.yaml", kMetadata}, {kFile, tag}});
+  const std::string host = server.url().substr(7, server.url().find("/org") - 7);
+  cluster_.Has("/api/v1/namespaces/aws-system/secrets/access", {{"data", {{"bearerToken", Base64Encode("s3cret")}}}});
+  api::FetchConfig source;
+  source.git = api::GitSource{server.url(), "", {}};
+  Process& forbidden = Begin(NewRelease(kUnfinished), "v1.11.0");
+  EXPECT_THAT(LookAt(forbidden, source).error().message, HasSubstr("isn't asked: the operator was started without"));
+  EXPECT_TRUE(server.seen().empty());
+  Process& process = Begin(NewRelease(kUnfinished), "v1.11.0", {host});
+  EXPECT_THAT(LookAt(process, source).error().message, HasSubstr("it asks for credentials"));
+  process.source_secret = Referenced{{"access", "aws-system"}, true, "u/1"};
+  auto newer = LookAt(process, source);
+  ASSERT_TRUE(newer.ok()) << newer.error().message;
+  EXPECT_THAT(*newer, ElementsAre(api::AvailableUpgrade{"v1.12.1", "v1beta2"}));
+}
+
+TEST_F(LookTest, AsksAFolderOnAServerWhereItMayAlone_U12_I18_T2) {
+  fetch::LoopbackCertificate certificate;
+  http::ServerOptions options;
+  options.cert_pem = certificate.cert_pem;
+  options.key_pem = certificate.key_pem;
+  std::atomic<int> asked = 0;
+  auto server = http::Server::Start(std::move(options), [&](const http::ServerRequest& request) {
+    ++asked;
+    const bool list = request.path == "/capi/aws/versions.txt",
+               file = request.path == "/capi/aws/v1.12.0/metadata.yaml";
+    return http::Response{
+        .status = list || file ? 200 : 404, .headers = {}, .body = list ? "v1.12.0\n" : std::string(kMetadata)};
+  });
+  ASSERT_TRUE(server.ok());
+  const std::string host = (*server)->address();
+  api::FetchConfig source;
+  source.url = "https://" + host + "/capi/aws/latest/" + kFile;
+  Process& forbidden = Begin(NewRelease(kUnfinished), "v1.11.0");
+  EXPECT_THAT(LookAt(forbidden, source).error().message, HasSubstr("isn't asked: the operator was started without"));
+  EXPECT_EQ(asked, 0);
+  setenv("SSL_CERT_FILE", certificate.ca_file().c_str(), 1);
+  auto newer = LookAt(Begin(NewRelease(kUnfinished), "v1.11.0", {host}), source);
+  unsetenv("SSL_CERT_FILE");
+  ASSERT_TRUE(newer.ok()) << newer.error().message;
+  EXPECT_THAT(*newer, ElementsAre(kNewer));
 }
 
 }  // namespace
