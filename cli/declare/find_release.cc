@@ -51,12 +51,12 @@ Result<api::Release> InCluster(const Context& ctx, const ReleaseSources& sources
       Error{Code::kNotFound, fmt::format("there is no {} among the {}", version.ToString(), where), {}});
 }
 
-// GitLab doesn't tell a private project from none: without its list nobody knows whether the version is there.
-Error NotThere(const Context& ctx, fetch::Repository& repository, std::string_view url, Error error) {
+// A server may say of what it lets nobody read without credentials, or from this address, that it isn't there: without
+// its list nobody knows whether the version is.
+Error NotThere(const Context& ctx, fetch::Repository& repository, Error error) {
   if (error.code != Code::kNotFound) return error;
   const auto versions = repository.Versions(ctx);
-  auto kind = fetch::KindOfUrl(url);
-  if (!versions.ok() && kind.ok() && *kind == fetch::UrlKind::kGitLab) error.code = Code::kUnauthenticated;
+  if (!versions.ok() && !repository.IsLocal()) error.code = Code::kUnauthenticated;
   return WithVersions(versions, std::move(error));
 }
 
@@ -86,12 +86,12 @@ Result<api::Release> Fetched(const Context& ctx, const ReleaseSources& sources, 
   options.github.signatures = sources.signatures;
   auto plain = TRY(fetch::OpenUrl(url, label, options));
   const auto version = VersionAt(ctx, sources, provider, url, *plain);
-  if (!version.ok()) return NotThere(ctx, *plain, url, version.error());
+  if (!version.ok()) return NotThere(ctx, *plain, version.error());
   // The folder of overrides is for what the configuration names, as with `generate provider`.
   auto repository =
       own_url ? std::move(plain) : WithOverrides(std::move(plain), TRY(sources.config.OverridesFolder()), label, notes);
   auto release = fetch::GetRelease(ctx, *repository, *version, sources.signatures);
-  if (!release.ok()) return NotThere(ctx, *repository, url, release.error());
+  if (!release.ok()) return NotThere(ctx, *repository, release.error());
   return release;
 }
 
@@ -113,9 +113,10 @@ Result<api::Release> FromNamed(const Context& ctx, const ReleaseSources& sources
     return Error{
         Code::kFailedPrecondition, fmt::format("{} isn't on this machine (--offline)", repository->Describe()), {}};
   }
-  const api::Version version = TRY(VersionOf(ctx, sources, provider, *repository));
-  auto release = fetch::GetRelease(ctx, *repository, version, sources.signatures);
-  if (!release.ok()) return WithVersions(ctx, *repository, release.error());
+  const auto version = VersionOf(ctx, sources, provider, *repository);
+  if (!version.ok()) return NotThere(ctx, *repository, version.error());
+  auto release = fetch::GetRelease(ctx, *repository, *version, sources.signatures);
+  if (!release.ok()) return NotThere(ctx, *repository, release.error());
   return release;
 }
 

@@ -7,6 +7,7 @@
 #include "cli/declare/findings.h"
 #include "cli/declare/manifest_files.h"
 #include "cli/testing.h"
+#include "fetch/git/git_testing.h"
 #include "fetch/gitlab_testing.h"
 #include "fetch/oci/oci_testing.h"
 
@@ -333,6 +334,39 @@ TEST_F(LintTest, APrivateProjectIsNoMissingVersion) {
     }
     EXPECT_THAT(hidden.out, AllOf(HasSubstr(": warning: "), HasSubstr("(a private project needs a token: "),
                                   HasSubstr(" [not-checked]\n"), Not(HasSubstr("version-not-found"))));
+  }
+  unsetenv("SSL_CERT_FILE");
+}
+
+// L19: nor is what a server hides from who has no credentials, or comes from elsewhere.
+TEST_F(LintTest, AHiddenSourceIsNoMissingVersion) {
+  const std::map<std::string, std::string> release = {
+      {"metadata.yaml", std::string(kMetadata)},
+      {"components.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: own-system}\n"}};
+  fetch::GitStandIn server;
+  server.Release("v1.0.0", release);
+  const std::string git = "git: {url: '" + server.url() + "'}";
+  Outcome absent = Text(Own("v9.9.9", git));
+  EXPECT_EQ(absent.code, 1);
+  EXPECT_THAT(absent.out, HasSubstr("(versions there: v1.0.0) [version-not-found]\n"));
+  const std::string hidden = "git: {url: '" + server.url().substr(0, server.url().rfind('/')) + "/hidden.git'}";
+
+  fetch::LoopbackCertificate certificate;
+  http::ServerOptions options;
+  options.cert_pem = certificate.cert_pem;
+  options.key_pem = certificate.key_pem;
+  auto forbids = http::Server::Start(std::move(options), [](const http::ServerRequest&) {
+    return http::Response{.status = 403, .headers = {}, .body = ""};
+  });
+  ASSERT_TRUE(forbids.ok());
+  setenv("SSL_CERT_FILE", certificate.ca_file().c_str(), 1);
+  const std::string folder = "url: 'https://" + (*forbids)->address() + "/own/latest/infrastructure-components.yaml'";
+  for (const std::string& source : {hidden, folder}) {
+    for (const char* version : {"v1.0.0", "''"}) {
+      Outcome outcome = Text(Own(version, source));
+      EXPECT_EQ(outcome.code, 0) << source << version << outcome.out;
+      EXPECT_THAT(outcome.out, AllOf(HasSubstr(": warning: "), HasSubstr(" [not-checked]\n"))) << source;
+    }
   }
   unsetenv("SSL_CERT_FILE");
 }
