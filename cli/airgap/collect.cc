@@ -72,28 +72,35 @@ Result<api::Release> FromArtifact(const Context& ctx, const Config& config, api:
   return fetch::GetRelease(ctx, *repository, *wanted, signatures);
 }
 
+// An object that asks for a release. A value.
+struct Asking {
+  api::Provider provider;
+  std::string where;         // "" in a cluster
+  SourceSecret secret = {};  // of the same files
+
+  std::string Name() const { return where.empty() ? Describe(provider.id) : where + ": " + Describe(provider.id); }
+};
+
 // From the source that the object names. A selector names none: what it is to find comes from the configuration's.
 // `named`: whether the command line names it, too, so that it gets the environment's credentials.
-Result<api::Release> FromOwnSource(const Context& ctx, const Config& config, const api::Provider& provider,
+Result<api::Release> FromOwnSource(const Context& ctx, const Config& config, const Asking& asking,
                                    ManagementCluster* cluster, bool named, Notes& notes) {
+  const api::Provider& provider = asking.provider;
   ReleaseSources sources{config};
-  std::string unread;  // what may have credentials that its source asks for
-  if (cluster != nullptr) {
-    SourceSecret secret = TRY(ForItsSource(ctx, cluster->client(), provider));
-    sources.credentials = std::move(secret.credentials);
-    sources.git = std::move(secret.git);
-    unread = std::move(secret.unread);
-  }
+  SourceSecret secret = asking.secret;
+  if (cluster != nullptr) secret = TRY(ForItsSource(ctx, cluster->client(), provider));
+  sources.credentials = std::move(secret.credentials);
+  sources.git = std::move(secret.git);
   if (named) {
     sources.credentials.oci = RegistryOptionsOf(config).credentials;
-    unread.clear();
+    secret.unread.clear();
   }
   sources.signatures = IsVerified(provider);
   api::Provider asked = provider;
   if (asked.spec.fetch_config && asked.spec.fetch_config->selector) asked.spec.fetch_config.reset();
   auto release = FindRelease(ctx, sources, asked, notes);
   if (release.ok()) return release;
-  Error error = WithUnread(release.error(), unread);
+  Error error = WithUnread(release.error(), secret.unread);
   const auto& fetch = asked.spec.fetch_config;
   if (named || error.code != Code::kUnauthenticated || !fetch || fetch->oci.empty()) return error;
   error.message += fmt::format(". Those of the environment go there with --artifact-url {}", fetch->oci);
@@ -136,21 +143,13 @@ Status CheckFound(const api::Provider& provider, const std::map<std::string, std
                   api::SelectorOf(labels)));
 }
 
-// An object that asks for a release. A value.
-struct Asking {
-  api::Provider provider;
-  std::string where;  // "" in a cluster
-
-  std::string Name() const { return where.empty() ? Describe(provider.id) : where + ": " + Describe(provider.id); }
-};
-
 Result<CollectedRelease> OfObject(const Context& ctx, const Config& config, const Asking& asking,
                                   const ArtifactSource& artifact, ManagementCluster* cluster, Notes& notes) {
   const api::Provider& provider = asking.provider;
   const api::ProviderId& id = provider.id;
   const bool own = TRY(HasOwnSource(provider, artifact.url)), named = !artifact.url.empty();
   api::Release release =
-      TRY(own ? FromOwnSource(ctx, config, provider, cluster, named, notes)
+      TRY(own ? FromOwnSource(ctx, config, asking, cluster, named, notes)
               : FromArtifact(ctx, config, id.type, id.name, provider.spec.version, artifact, IsVerified(provider)));
   TRY(CheckDigest(provider, release));
   TRY(ContractOf(release, id));
@@ -169,6 +168,16 @@ struct Wanted {
 
 bool WantTheSame(const Wanted& a, const Wanted& b) {
   return api::SameVersion(a.version, b.version) && a.source == b.source;
+}
+
+// T1, T9, T15: as a cluster would have it once these are applied. A namespace that isn't written is the object's.
+const kube::Object* FindSecret(const std::vector<Document>& documents, const api::ObjectRef& ref) {
+  for (const Document& document : documents) {
+    const kube::Object& object = document.object();
+    if (object.kind() != "Secret" || !object.group_version().group.empty() || object.name() != ref.name) continue;
+    if (object.ns().empty() || object.ns() == ref.ns) return &object;
+  }
+  return nullptr;
 }
 
 Result<std::vector<Asking>> InFiles(const CollectOptions& options, Clusters clusters, std::istream& in, Notes& notes) {
@@ -201,7 +210,10 @@ Result<std::vector<Asking>> InFiles(const CollectOptions& options, Clusters clus
       return Invalid(fmt::format("{}: {} is there twice, with two versions or sources: name the files of one cluster",
                                  document.file(), Describe(provider.id)));
     before.push_back(one);
-    out.push_back({std::move(provider), fmt::format("{}:{}", document.file(), document.PlaceOf({}).line)});
+    auto find = [&](const api::ObjectRef& ref) { return FindSecret(manifests.documents, ref); };
+    SourceSecret secret = TRY_WITH(ForItsSource(provider, find), name);
+    std::string place = fmt::format("{}:{}", document.file(), document.PlaceOf({}).line);
+    out.push_back({std::move(provider), std::move(place), std::move(secret)});
   }
   if (!out.empty()) return out;
   return Invalid(fmt::format("there is no Provider object in {}", Join(options.files, ", ")));

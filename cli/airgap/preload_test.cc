@@ -3,12 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <tuple>
 
 #include "api/release.h"
 #include "api/stored_release.h"
+#include "base/encoding.h"
 #include "base/strings.h"
 #include "base/yaml/yaml.h"
 #include "cli/airgap/airgap_testing.h"
+#include "fetch/git/git_testing.h"
 
 namespace capi::cli {
 namespace {
@@ -46,6 +49,52 @@ TEST_F(AirGap, PreloadNamesTheSourceThatAnObjectTakes_L25_T12) {
        {std::vector<std::string>{"preload", "-f", file}, {"preload", "-i", "aws:v2.0.0"}})
     EXPECT_EQ(Run(command).out, "configmap/infrastructure-aws-v2.0.0 in namespace capa-system unchanged\n");
   EXPECT_EQ(cluster_.writes().size(), writes);
+}
+
+// T15, T1: from the same files, where no cluster is asked.
+TEST_F(AirGap, TheSecretOfAnObjectMayStandInTheSameFiles_L25_L27_T15) {
+  fetch::GitStandIn server({.authorization = "Basic " + Base64Encode("me:s3cret")});
+  server.Release("v2.0.0",
+                 {{"metadata.yaml", kMetadata}, {"components.yaml", ComponentsOf("aws", "capa-system", "v2.0.0")}});
+  const std::string object =
+      Object("{version: v2.0.0, fetchConfig: {git: {url: '" + server.url() + "', secretRef: {name: git}}}}");
+  auto secret = [](const std::string& ns, const std::string& more) {
+    return "---\napiVersion: v1\nkind: Secret\nmetadata: {name: git" + ns + "}\n" + more + "\n";
+  };
+  const std::string plain = "stringData: {username: me, password: s3cret}",
+                    encoded = "data: {username: bWU=, password: " + Base64Encode("s3cret") + "}";
+  const std::tuple<std::string, std::string, const char*> cases[] = {
+      {"plain", secret("", plain), ""},
+      {"encoded", secret(", namespace: capa-system", encoded), ""},
+      {"none", "", "; Secret capa-system/git, which is named for it, isn't in these files, and no cluster is asked"},
+      {"another's", secret(", namespace: other", plain),
+       "; Secret capa-system/git, which is named for it, isn't in these"},
+      {"wrong", secret("", "stringData: {token: s3cret}"), "the Secret's key token is none that is known"},
+  };
+  for (const auto& [what, text, words] : cases) {
+    const std::string file = cluster_.folder.Put("objects/aws.yaml", object + text), to = cluster_.folder / "b.tar";
+    const std::vector<std::string> commands[] = {
+        {"preload", "-f", file, "-o", "yaml"},
+        {"bundle", "create", "-f", file, "-o", to, "--install-cert-manager=false"},
+    };
+    for (const auto& command : commands) {
+      Outcome outcome = RunAlone(command);
+      EXPECT_EQ(outcome.code, *words == '\0' ? 0 : 1) << what << outcome.err;
+      EXPECT_THAT(outcome.err, HasSubstr(words)) << what;
+      EXPECT_THAT(outcome.out + outcome.err, Not(HasSubstr("s3cret"))) << what;
+    }
+  }
+  const std::string ssh =
+      Object("{version: v2.0.0, fetchConfig: {git: {url: 'git@git.example.com:r.git', secretRef: {name: git}}}}");
+  Outcome over_ssh = RunAlone({"preload", "-f", "-", "-o", "yaml"}, {}, ssh);
+  EXPECT_THAT(over_ssh.err, HasSubstr("needs the key identity"));
+  EXPECT_THAT(over_ssh.err, HasSubstr("; Secret capa-system/git, which is named for it, isn't in these files"));
+  const std::string foreign = ReplaceAll(ssh, "{name: git}", "{name: git, namespace: other}");
+  EXPECT_THAT(RunAlone({"preload", "-f", "-", "-o", "yaml"}, {}, foreign).err,
+              HasSubstr("; Secret other/git is of another namespace than the provider, and isn't read here"));
+  const std::string file = cluster_.folder.Put("objects/aws.yaml", ssh);
+  EXPECT_THAT(Run({"preload", "-f", file}).err,
+              HasSubstr("; Secret capa-system/git, which is named for it, isn't there"));
 }
 
 // Up to 1 MiB, of which the command has just sent all.

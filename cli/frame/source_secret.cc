@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "base/encoding.h"
 #include "fetch/forwarding.h"
 
@@ -45,38 +47,82 @@ class AskedWithoutSecret : public fetch::ForwardingRepository {
 
 Result<std::map<std::string, std::string>> SecretValues(const kube::Object& secret) {
   std::map<std::string, std::string> out;
+  const Json* plain = Find(secret.json(), {"stringData"});
+  if (plain != nullptr && plain->is_object()) {
+    for (const auto& [key, value] : plain->items()) {
+      if (value.is_string()) out[key] = value.get_ref<const std::string&>();
+    }
+  }
   const Json* data = Find(secret.json(), {"data"});
   if (data == nullptr || !data->is_object()) return out;
   for (const auto& [key, value] : data->items()) {
-    if (!value.is_string()) continue;
+    if (!value.is_string() || out.contains(key)) continue;
     out[key] = TRY_WITH(Base64Decode(value.get_ref<const std::string&>()),
                         fmt::format("Secret {}/{}, key {}", secret.ns(), secret.name(), key));
   }
   return out;
 }
 
-Result<SourceSecret> ForItsSource(const Context& ctx, kube::Client& client, const api::Provider& provider) {
+namespace {
+
+std::string TextOf(const api::ObjectRef& secret) { return fmt::format("Secret {}/{}", secret.ns, secret.name); }
+
+// The Secret that has what its source asks for. A value.
+struct Named {
+  std::optional<api::ObjectRef> secret;  // that may be read for it
+  bool for_source = false;               // and not for the variables, of which nothing may be for the source
+  std::string foreign;                   // what is said of one of another namespace
+};
+
+Named SecretOf(const api::Provider& provider) {
   const auto& source = provider.spec.fetch_config;
-  const bool git = source && source->git;
-  const auto& secret = git                            ? source->git->secret_ref
-                       : source && source->secret_ref ? source->secret_ref
-                                                      : provider.spec.config_secret;
-  if (!secret || secret->ns != provider.id.ns) return SourceSecret();
-  const std::string where = fmt::format("Secret {}/{}", secret->ns, secret->name);
-  auto found = client.Get(ctx, kube::Builtin("Secret"), secret->ns, secret->name);
-  if (!found.ok() && found.code() == Code::kNotFound) return SourceSecret();
-  if (!found.ok() && found.code() == Code::kPermissionDenied) return SourceSecret{{}, where};
-  if (!found.ok()) return found.error().With(where);
-  auto values = TRY(SecretValues(*found));
-  if (git) return SourceSecret{{}, "", std::move(values)};
+  const bool git = source && source->git, own = source && source->secret_ref;
+  Named out{git ? source->git->secret_ref : own ? source->secret_ref : provider.spec.config_secret, git || own, ""};
+  if (!out.secret || out.secret->ns == provider.id.ns) return out;
+  if (out.for_source)
+    out.foreign = TextOf(*out.secret) + " is of another namespace than the provider, and isn't read here";
+  out.secret.reset();
+  return out;
+}
+
+Result<SourceSecret> TakenFrom(const api::Provider& provider, const kube::Object& secret) {
+  auto values = TRY(SecretValues(secret));
+  if (provider.spec.fetch_config && provider.spec.fetch_config->git) return SourceSecret{{}, "", std::move(values)};
   return SourceSecret{fetch::CredentialsIn(values), ""};
+}
+
+}  // namespace
+
+Result<SourceSecret> ForItsSource(const Context& ctx, kube::Client& client, const api::Provider& provider) {
+  const Named named = SecretOf(provider);
+  if (!named.secret) return SourceSecret{{}, named.foreign};
+  const std::string where = TextOf(*named.secret);
+  auto found = client.Get(ctx, kube::Builtin("Secret"), named.secret->ns, named.secret->name);
+  if (!found.ok() && found.code() == Code::kNotFound)
+    return SourceSecret{{}, named.for_source ? where + ", which is named for it, isn't there" : ""};
+  if (!found.ok() && found.code() == Code::kPermissionDenied)
+    return SourceSecret{{}, fmt::format("you may not read {}, which may have credentials for it", where)};
+  if (!found.ok()) return found.error().With(where);
+  return TakenFrom(provider, *found);
+}
+
+Result<SourceSecret> ForItsSource(const api::Provider& provider,
+                                  const std::function<const kube::Object*(const api::ObjectRef&)>& find) {
+  const Named named = SecretOf(provider);
+  if (!named.secret) return SourceSecret{{}, named.foreign};
+  const kube::Object* found = find(*named.secret);
+  if (found != nullptr) return TakenFrom(provider, *found);
+  if (!named.for_source) return SourceSecret();
+  return SourceSecret{{},
+                      fmt::format("{}, which is named for it, isn't in these files, and no cluster is asked for it: "
+                                  "put it into them, or take the objects of a cluster that has it (--existing)",
+                                  TextOf(*named.secret))};
 }
 
 Error WithUnread(Error error, const std::string& unread) {
   const bool by_credentials =
       error.code == Code::kUnauthenticated || error.code == Code::kPermissionDenied || error.code == Code::kNotFound;
-  if (!unread.empty() && by_credentials)
-    error.message += fmt::format("; you may not read {}, which may have credentials for it", unread);
+  if (!unread.empty() && by_credentials) error.message += "; " + unread;
   return error;
 }
 

@@ -1,6 +1,7 @@
 // What a provider's Secret has for where its releases come from.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -13,22 +14,28 @@
 
 namespace capi::cli {
 
-// What a Secret has, decoded. kInvalidArgument, with the place, for what isn't base64.
+// What a Secret has, decoded; of one in a file its stringData, too, which counts before data. kInvalidArgument, with
+// the place, for what isn't base64.
 Result<std::map<std::string, std::string>> SecretValues(const kube::Object& secret);
 
 // A value.
 struct SourceSecret {
   fetch::SourceCredentials credentials;
-  std::string unread;                           // "Secret a/b", where it mustn't be read
+  std::string unread;                           // "you may not read Secret a/b": why it has nothing
   std::map<std::string, std::string> git = {};  // all of it, for a git repository (T15)
 };
 // What a provider's Secret has for its source, as the operator takes it: that of spec.fetchConfig.secretRef, else that
 // of spec.configSecret; for a git repository that of spec.fetchConfig.git.secretRef alone. Nothing of another
 // namespace's (T1): it goes to a host that whoever wrote the object names. Nor where there is none, or it mustn't be
-// read: the source may be public.
+// read: the source may be public. `unread` says so of one that is named for the source.
 Result<SourceSecret> ForItsSource(const Context& ctx, kube::Client& client, const api::Provider& provider);
 
-// The error of a source that was asked without what `unread` may have for it: that may be why. "" for no such Secret.
+// The same of Secrets in files: `find` says which there is, null for none. No cluster is asked.
+Result<SourceSecret> ForItsSource(const api::Provider& provider,
+                                  const std::function<const kube::Object*(const api::ObjectRef&)>& find);
+
+// The error of a source that was asked without what a Secret may have for it: that may be why. `unread`:
+// SourceSecret's.
 Error WithUnread(Error error, const std::string& unread);
 // The same for all that it answers.
 std::unique_ptr<fetch::Repository> WithUnread(std::unique_ptr<fetch::Repository> repository, std::string unread);
