@@ -59,11 +59,11 @@ class World(provider_rights.World):
 
 
 class Git(unittest.TestCase):
-    # T15, I2, I14, T12: from the tags to the release that is kept, an upgrade, and then without the server.
+    # T15, I2, I14, T12, U12: from the tags to the release that is kept, an upgrade, and then without the server.
     def test_a_provider_from_its_tags_to_an_operator_without_the_server(self):
         world = World()
         allowed = f"--allowed-sources={world.git.address}"
-        world.start_operator(allowed)
+        world.start_operator(allowed, "--check-updates=10s")
         source = {"git": {"url": world.git.url("core.git"), "path": "releases/core", "secretRef": {"name": "git"}}}
         world.declare(CORE, version="v1.11.0", fetchConfig=source)
         world.await_words(CORE, "SecretNotFound", "spec.fetchConfig.git.secretRef")
@@ -79,6 +79,7 @@ class Git(unittest.TestCase):
         kept = world.get("configmaps", "-n", CORE["ns"], "-l", "provider.cluster.x-k8s.io/type=core")["items"]
         self.assertEqual([one["metadata"]["annotations"]["provider.cluster.x-k8s.io/source"] for one in kept], [f"{name} v1.11.0"])
 
+        world.await_newer(CORE, "v1.12.0")
         plan = world.clusterctl("upgrade", "plan")
         self.assertEqual(plan.returncode, 0, plan.stderr)
         self.assertRegex(plan.stdout, r"(?m)^cluster-api +capi-system +CoreProvider +v1\.11\.0 +v1\.12\.0$")

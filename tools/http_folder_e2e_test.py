@@ -93,7 +93,7 @@ class HttpFolder(WithFolder):
         self.assertIn("name the version", self.clusterctl("generate", "provider", "--core", "cluster-api", code=1))
         self.assertIn("cluster-api-controller:v1.12.0", self.clusterctl("generate", "provider", "--core", "cluster-api:v1.12.0"))
 
-    # I18, I3, T2: the operator asks it where it may, and takes the newest.
+    # I18, I3, T2, U12: the operator asks it where it may, and takes the newest.
     def test_an_operator_installs_from_it(self):
         world = World()
         self.addCleanup(world.close)
@@ -104,11 +104,16 @@ class HttpFolder(WithFolder):
         world.until("it says why it asks nobody", lambda: "--allowed-sources" in world.status(CORE)[2], words=lambda: world.status(CORE)[2])
         self.assertEqual(self.server.server.asked, [])
         world.kill_operator()
-        world.start_operator(f"--allowed-sources={self.server.address}")
+        world.start_operator(f"--allowed-sources={self.server.address}", "--check-updates=10s")
         world.await_ready(CORE, "v1.12.0")
         item = world.get(CORE["kind"], CORE["name"], "-n", CORE["ns"])
         self.assertEqual(item["spec"]["version"], "v1.12.0")
         self.assertIn(f"{self.server.address}/capi v1.12.0", json.dumps(item["status"]))
+        folder = os.path.join(self.server.folder, "capi")
+        shutil.copytree(os.path.join(folder, "v1.12.0"), os.path.join(folder, "v1.12.9"))
+        with open(os.path.join(folder, "versions.txt"), "a", encoding="utf-8") as file:
+            file.write("v1.12.9\n")
+        world.await_newer(CORE, "v1.12.9")
 
     def declare(self, world):
         world.prepare(CORE["ns"])

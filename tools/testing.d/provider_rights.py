@@ -63,6 +63,11 @@ class World(rights.World):
         settled = ready.get("status") == "True" and ready.get("observedGeneration") == item["metadata"]["generation"]
         return settled, item.get("status", {}).get("installedVersion"), words
 
+    def await_newer(self, provider, version):
+        """U12: of the minor version the newest that the source has."""
+        newer = lambda: [one["version"] for one in self.get(provider["kind"], provider["name"], "-n", provider["ns"])["status"].get("availableUpgrades", [])]  # noqa: E731
+        self.until(f"{version} is told of", lambda: version in newer(), words=lambda: f"{newer()}\n{self.status(provider)[2]}")
+
     def await_ready(self, provider, version):
         def ready():
             settled, installed, _ = self.status(provider)
