@@ -160,7 +160,7 @@ constexpr ReasonInfo kReasons[] = {
      "The source refused the credentials, or asks for some.",
      "Correct them in the Secret that spec.configSecret names, or, for oci, spec.fetchConfig.secretRef: the key "
      "github-token or gitlab-access-token, or OCI_USERNAME and OCI_PASSWORD for a registry; for git in that of "
-     "spec.fetchConfig.git.secretRef."},
+     "spec.fetchConfig.git.secretRef. A folder on a server gets none: let everybody read it there."},
     {"The release", reason::kNoReleaseFound, "ProviderInstalled, Reconciling",
      "The source has no release that can be chosen: none at all, none of the five newest with a metadata.yaml, or none "
      "of a contract that the core accepts; or the selector matches no ConfigMap.",
