@@ -16,7 +16,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 const std::vector<std::string> kBoth = {"linux/amd64", "linux/arm64"};
 

@@ -16,7 +16,6 @@ namespace {
 using testing::AllOf;
 using testing::Each;
 using testing::ElementsAre;
-using testing::Field;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
