@@ -56,12 +56,17 @@ SshStandIn::SshStandIn(SshStandInOptions options)
   EXPECT_TRUE(WriteFile(folder_ + "/config", config).ok());
   if (geteuid() == 0)
     std::filesystem::create_directories("/run/sshd");  // sshd wants it; a package's own start makes it
-  // It goes into the background once it listens.
   Run(fmt::format("{} -f {}/config -E {}/log", kSshd, folder_, folder_));
+  // It goes into the background before it listens, and writes its id once it does.
+  bool listens = false;
+  for (int i = 0; i < 3'000 && !listens; ++i) {
+    listens = std::filesystem::exists(folder_ + "/pid");
+    if (!listens) usleep(10'000);
+  }
+  EXPECT_TRUE(listens) << Run("cat log");
 }
 
 SshStandIn::~SshStandIn() {
-  for (int i = 0; i < 200 && !std::filesystem::exists(folder_ + "/pid"); ++i) usleep(10'000);
   if (auto pid = ReadFile(folder_ + "/pid"); pid.ok() && std::atoi(pid->c_str()) > 1)
     kill(std::atoi(pid->c_str()), SIGTERM);
   std::error_code ignored;  // it removes the one file itself
