@@ -183,8 +183,10 @@ std::string RunningSha256::Hex() {
 std::string HmacSha256Hex(std::string_view key, std::string_view bytes) {
   unsigned char digest[EVP_MAX_MD_SIZE];
   unsigned length = 0;
-  HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), reinterpret_cast<const unsigned char*>(bytes.data()),
-       bytes.size(), digest, &length);
+  const auto* text = reinterpret_cast<const unsigned char*>(bytes.data());
+  const unsigned char* made =
+      HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), text, bytes.size(), digest, &length);
+  Must(made != nullptr, "SHA-256");
   return Hex(digest, length);
 }
 

@@ -69,13 +69,13 @@ TEST(Encoding, Sha256) {
   EXPECT_EQ(Sha256Hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
-// RFC 4231, case 2.
 TEST(Encoding, Sha256OfPiecesIsThatOfAll) {
   RunningSha256 sum;
   for (const char* piece : {"ab", "", "c"}) sum.Add(piece);
   EXPECT_EQ(sum.Hex(), Sha256Hex("abc"));
 }
 
+// RFC 4231, case 2.
 TEST(Encoding, HmacSha256) {
   EXPECT_EQ(HmacSha256Hex("Jefe", "what do ya want for nothing?"),
             "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");

@@ -28,7 +28,12 @@ class Handler(http.server.SimpleHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def log_message(self, *arguments):
-        self.server.asked += 1
+        pass
+
+    # Once for each request, also for one that is answered with an error.
+    def log_request(self, *arguments):
+        with self.server.lock:
+            self.server.asked += 1
 
 
 def certificate(folder):
@@ -47,6 +52,7 @@ class FolderServer:
         self.certificate = certificate(place)
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=folder))
         self.server.asked = 0
+        self.server.lock = threading.Lock()
         tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         tls.load_cert_chain(self.certificate, f"{self.certificate}.key")
         # A handshake is that connection's thread's, so that one waits for no other.
