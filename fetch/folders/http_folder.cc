@@ -22,9 +22,12 @@ Error ErrorOf(const http::Response& response, WallTime now) {
       return Error{Code::kUnauthenticated,
                    "the server lets nobody read it without credentials, of which none are sent: " + status,
                    {}};
-    // A store of objects that may be read, and not listed, says so of what isn't there.
     case 403:
-      return Error{Code::kNotFound, status + ", as of what nobody may read without credentials: none are sent", {}};
+      return Error{Code::kPermissionDenied,
+                   status +
+                       ": the server forbids it to who sends no credentials, and none are sent; or it isn't there, of "
+                       "which a store of objects that may be read, and not listed, says the same",
+                   {}};
     case 404:
     case 410: return Error{Code::kNotFound, status, {}};
     case 429: {
@@ -40,6 +43,9 @@ Error ErrorOf(const http::Response& response, WallTime now) {
     return Error{Code::kUnavailable, "the server is in trouble: " + status, RetryAfter(response)};
   return Error{Code::kInvalidArgument, "the server answered " + status, {}};
 }
+
+// What else may be there in the place of is asked for: then it doesn't matter which of the two it is.
+bool MayBeMissing(Code code) { return code == Code::kNotFound || code == Code::kPermissionDenied; }
 
 // Some editors put a mark in front of a text (U+FEFF).
 std::string_view WithoutMark(std::string_view text) {
@@ -58,7 +64,7 @@ class HttpFolder : public Repository {
   Result<std::vector<api::Version>> Versions(const Context& ctx) override {
     const std::string url = fmt::format("{}/{}", url_.base, kVersionsFile);
     auto text = Read(ctx, url, kMaxVersions);
-    if (!text.ok() && text.code() == Code::kNotFound) {
+    if (!text.ok() && MayBeMissing(text.code())) {
       return Error{
           Code::kNotFound,
           fmt::format("{} isn't there ({}), and nothing else says which versions a folder has: put that file "
@@ -92,12 +98,15 @@ class HttpFolder : public Repository {
       return Error{Code::kInvalidArgument, fmt::format("\"{}\" is no name of a file in a release", name), {}};
     const std::string with_v = version.ToString();
     auto text = Read(ctx, UrlOf(with_v, name), options_.max_file);
-    if (!text.ok() && text.code() == Code::kNotFound) {
+    if (!text.ok() && MayBeMissing(text.code())) {
       auto without = Read(ctx, UrlOf(with_v.substr(1), name), options_.max_file);
       if (without.ok() || without.code() != Code::kNotFound) text = std::move(without);
     }
     if (text.ok()) return text;
-    return text.error().With(UrlOf(with_v, name));
+    Error why = text.error().With(UrlOf(with_v, name));
+    // Most releases have one of several. Of any other file it is a refusal, which may end.
+    if (IsSignatureFile(name) && MayBeMissing(why.code)) why.code = Code::kNotFound;
+    return why;
   }
 
  private:

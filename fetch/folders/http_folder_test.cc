@@ -92,7 +92,6 @@ TEST_F(HttpFolders, AStoreThatListsNothingSaysForbiddenOfWhatIsNotThere_I18) {
     return found == files_.end() ? TextResponse(403, "AccessDenied") : TextResponse(200, found->second);
   };
   auto folder = Open();
-  files_["/capi/aws/versions.txt"] += "v2.2.0\n";  // which isn't there yet
   EXPECT_EQ(LatestVersion({}, *folder, {"v1beta2"})->ToString(), "v2.1.0");
   auto release = GetRelease({}, *folder, *api::Version::Parse("v2.0.0"));  // whose folder has no "v"
   ASSERT_TRUE(release.ok()) << release.error().message;
@@ -103,8 +102,24 @@ TEST_F(HttpFolders, AStoreThatListsNothingSaysForbiddenOfWhatIsNotThere_I18) {
   files_.erase("/capi/aws/versions.txt");
   auto none = folder->Versions({});
   EXPECT_EQ(none.code(), Code::kNotFound);
-  EXPECT_THAT(none.error().message, HasSubstr("/capi/aws/versions.txt isn't there (HTTP 403, as of what nobody"));
+  EXPECT_THAT(none.error().message, HasSubstr("/capi/aws/versions.txt isn't there (HTTP 403: the server forbids it"));
   EXPECT_THAT(none.error().message, HasSubstr("name the version (spec.version)"));
+}
+
+// A limit of a firewall or a check for robots says 403, too: nobody gets an older version for it, and what is newer
+// isn't forgotten.
+TEST_F(HttpFolders, WhatIsForbiddenForAMomentIsNotMissing_I18_U12) {
+  answer_ = [this] {
+    if (asked_.back().find("2.1.0/") != std::string::npos) return TextResponse(403, "Request blocked");
+    return TextResponse(files_.contains(asked_.back()) ? 200 : 404, files_[asked_.back()]);
+  };
+  auto folder = Open();
+  const auto latest = LatestVersion({}, *folder, {"v1beta2"});
+  EXPECT_EQ(latest.code(), Code::kPermissionDenied);
+  EXPECT_THAT(latest.error().message, HasSubstr("/v2.1.0/metadata.yaml: HTTP 403: the server forbids it"));
+  EXPECT_THAT(latest.error().message, HasSubstr("or it isn't there"));
+  // There is something, and the look doesn't say what.
+  EXPECT_EQ(NewerVersions({}, *folder, *api::Version::Parse("v2.0.0")).code(), Code::kPermissionDenied);
 }
 
 // Nothing is asked that isn't needed.
@@ -139,7 +154,7 @@ TEST_F(HttpFolders, SignaturesLieBesideTheFiles_I18_T14) {
 TEST_F(HttpFolders, AnswersThatAreNoneSayWhatIsWrong_I18) {
   const std::tuple<int, const char*, Code, const char*> cases[] = {
       {401, "", Code::kUnauthenticated, "without credentials"},
-      {403, "", Code::kNotFound, "HTTP 403, as of what nobody may read without credentials"},
+      {403, "", Code::kPermissionDenied, "HTTP 403: the server forbids it to who sends no credentials"},
       {404, "", Code::kNotFound, "HTTP 404"},
       {429, "", Code::kRateLimited, "limits requests"},
       {503, "", Code::kUnavailable, "is in trouble"},
