@@ -2,7 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <filesystem>
+#include <future>
 
 #include "base/files.h"
 #include "cli/airgap/airgap_testing.h"
@@ -137,12 +139,16 @@ TEST_F(BundleImages, WithoutAllOfThemThereIsNoFile_L28) {
 
 TEST_F(BundleImages, CtrlCEndsItAndLeavesNoFile_L28) {
   cluster_.folder.Put("bundle.tar", "what was there");
-  int asked = 0;
+  std::atomic<int> asked = 0;
+  std::promise<void> gone;
   from_.set_store_fault([&](const http::ServerRequest&) -> std::optional<http::Response> {
-    if (++asked == 2) EXPECT_TRUE(Interrupt());
+    if (++asked != 2) return std::nullopt;
+    EXPECT_TRUE(Interrupt());
+    gone.get_future().wait();  // what was asked isn't answered before the command has ended
     return std::nullopt;
   });
   Outcome stopped = Create(file_);
+  gone.set_value();
   EXPECT_EQ(stopped.code, 1);
   EXPECT_THAT(stopped.err, HasSubstr("Error: interrupted: nothing was written\n"));
   EXPECT_EQ(asked, 2);

@@ -194,7 +194,7 @@ class ArchiveWriter {
 Status WriteWithImages(const Context& ctx, const Config& config, const BundleCreateOptions& options, Bundle bundle,
                        World& world, Notes& notes) {
   const auto file = TRY(NewOutputFile(options.file));
-  const FoundImages found = TRY(FoundImages::Find(ctx, config, bundle.images, options.image_sources));
+  const FoundImages found = TRY(FoundImages::Find(ctx, config, bundle.images, options.image_sources, notes));
   bundle.carried = found.images();
   const BundleLayout layout = LayoutOf(bundle);
   TRY_WITH(CheckLayout(layout), kUnreadable);  // before what is large is on its way

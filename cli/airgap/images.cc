@@ -52,14 +52,15 @@ Status CheckSources(const ImageSources& sources) {
 }
 
 Result<FoundImages> FoundImages::Find(const Context& ctx, const Config& config, const std::vector<std::string>& images,
-                                      const ImageSources& sources) {
+                                      const ImageSources& sources, Notes& notes) {
   std::vector<fetch::Platform> platforms;
   for (const std::string& one : sources.platforms) platforms.push_back(TRY(fetch::ParsePlatform(one)));
   FoundImages out;
   for (const std::string& image : images) {
     const bool own = sources.from.empty();
     auto reference = TRY_WITH(own ? ReferenceOf(image) : Under(sources.from, image), image);
-    auto pull = std::make_unique<fetch::OciPull>(reference, own ? OciOptionsOf(config) : RegistryOptionsOf(config));
+    const fetch::OciOptions registry = own ? OciOptionsOf(config) : RegistryOptionsOf(config);
+    auto pull = std::make_unique<fetch::OciPull>(reference, registry, SayWaits(notes));
     auto found = pull->Image(ctx, platforms);
     if (!found.ok()) return found.error().With(fmt::format("image {}: {}", image, reference.ToString()));
     for (const auto& [digest, size] : found->blobs) out.image_of_.emplace(digest, image);
@@ -106,9 +107,9 @@ Result<std::vector<ImagePublication>> PlanImages(const std::map<std::string, fet
 }
 
 Status LookAtImages(const Context& ctx, const fetch::OciOptions& options, bool force, const Bundle& bundle,
-                    std::vector<ImagePublication>& publications) {
+                    std::vector<ImagePublication>& publications, Notes& notes) {
   for (ImagePublication& one : publications) {
-    one.before = TRY(fetch::OciPush(one.reference, options).Tagged(ctx));
+    one.before = TRY(fetch::OciPush(one.reference, options, SayWaits(notes)).Tagged(ctx));
     one.there = one.before == bundle.carried.at(one.image).digest();
     if (one.there || one.before.empty() || force) continue;
     return Error{
@@ -129,7 +130,10 @@ Status WriteImages(const Context& ctx, const fetch::OciOptions& options, bool fo
     const fetch::OciImage& image = bundle.carried.at(one.image);
     const auto before = force ? std::nullopt : std::optional(one.before);
     notes.Say(0, one.there ? "The image is there already" : "Writing an image", {{"image", one.Named(bundle)}});
-    if (!one.there) TRY(fetch::OciPush(one.reference, options).WriteImage(ctx, image, piece_of, elsewhere, before));
+    if (!one.there) {
+      fetch::OciPush push(one.reference, options, SayWaits(notes));
+      TRY(push.WriteImage(ctx, image, piece_of, elsewhere, before));
+    }
     for (const auto& [digest, size] : image.blobs) elsewhere.emplace(digest, one.reference.repository);
   }
   return Ok();

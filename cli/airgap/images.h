@@ -27,9 +27,10 @@ Status CheckSources(const ImageSources& sources);
 // Images that were found, and what their blobs are read with. Thread-compatible.
 class FoundImages {
  public:
-  // Their manifests. Errors name the image. `from` gets the credentials of the environment, any other registry none.
+  // Their manifests. Errors name the image; `notes` outlive it. `from` gets the credentials of the environment, any
+  // other registry none.
   static Result<FoundImages> Find(const Context& ctx, const Config& config, const std::vector<std::string>& images,
-                                  const ImageSources& sources);
+                                  const ImageSources& sources, Notes& notes);
 
   const std::map<std::string, fetch::OciImage>& images() const { return images_; }
   // A blob of one of them, as fetch::OciPull has it.
@@ -58,7 +59,7 @@ Result<std::vector<ImagePublication>> PlanImages(const std::map<std::string, fet
                                                  const std::string& to);
 // As LookAtAll and WriteAll of registry.h. `archive`: from which the bundle was read.
 Status LookAtImages(const Context& ctx, const fetch::OciOptions& options, bool force, const Bundle& bundle,
-                    std::vector<ImagePublication>& publications);
+                    std::vector<ImagePublication>& publications, Notes& notes);
 Status WriteImages(const Context& ctx, const fetch::OciOptions& options, bool force, const Bundle& bundle,
                    const ByteSource& archive, const std::vector<ImagePublication>& publications, Notes& notes);
 

@@ -170,9 +170,9 @@ Status IntoRegistry(const Context& ctx, const Config& config, const Bundle& bund
                     const BeforeWriting& before_writing, World& world, Notes& notes) {
   auto publications = TRY(PublicationsOf(bundle, options.to));
   const fetch::OciOptions registry = RegistryOptionsOf(config);
-  TRY(LookAtAll(ctx, registry, options.force, publications));
+  TRY(LookAtAll(ctx, registry, options.force, publications, notes));
   TRY(before_writing());
-  TRY(WriteAll(ctx, registry, options.force, publications));
+  TRY(WriteAll(ctx, registry, options.force, publications, notes));
   for (const Publication& one : publications) world.out << one.Named() << "\n";
   for (const BundledRelease& one : bundle.releases) {
     if (!one.release.signatures.empty())
@@ -186,11 +186,12 @@ Status IntoRegistry(const Context& ctx, const Config& config, const Bundle& bund
 
 // L28: all are looked at before anything is written, of the releases either.
 Result<std::vector<ImagePublication>> LookForImages(const Context& ctx, const fetch::OciOptions& registry,
-                                                    const BundleLoadOptions& options, const Bundle& bundle) {
+                                                    const BundleLoadOptions& options, const Bundle& bundle,
+                                                    Notes& notes) {
   if (bundle.carried.empty())
     return Invalid(options.file + ": the images aren't in it: make it with `bundle create --images`");
   auto publications = TRY_WITH(PlanImages(bundle.carried, options.images_to), "--images-to");
-  TRY(LookAtImages(ctx, registry, options.force, bundle, publications));
+  TRY(LookAtImages(ctx, registry, options.force, bundle, publications, notes));
   return publications;
 }
 
@@ -230,7 +231,7 @@ Status LoadBundle(const Context& ctx, const GlobalOptions& global, const BundleL
   const Bundle& bundle = file.bundle;
   const fetch::OciOptions registry = RegistryOptionsOf(config);
   std::vector<ImagePublication> images;
-  if (!options.images_to.empty()) images = TRY(LookForImages(ctx, registry, options, bundle));
+  if (!options.images_to.empty()) images = TRY(LookForImages(ctx, registry, options, bundle, notes));
   auto write_images = [&] { return WriteImages(ctx, registry, options.force, bundle, file.archive, images, notes); };
   if (!options.to_folder.empty()) return IntoFolder(bundle, options, write_images, world, notes);
   if (!options.to.empty()) return IntoRegistry(ctx, config, bundle, options, write_images, world, notes);

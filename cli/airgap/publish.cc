@@ -166,8 +166,8 @@ Status Publish(const Context& ctx, const GlobalOptions& global, const PublishOpt
   Config config = TRY(LoadConfig(ctx, global, world.getenv, notes));
   std::vector<Publication> one = {TRY(Prepare(ctx, config, options, notes))};
   const fetch::OciOptions registry = RegistryOptionsOf(config);
-  TRY(LookAtAll(ctx, registry, options.force, one));
-  TRY(WriteAll(ctx, registry, options.force, one));
+  TRY(LookAtAll(ctx, registry, options.force, one, notes));
+  TRY(WriteAll(ctx, registry, options.force, one, notes));
   const std::string named = one.front().Named();
   if (one.front().there) notes.Say(0, "It is there already, as it is", {{"artifact", named}});
   Answer answer{.table = named + "\n", .names = {named}};

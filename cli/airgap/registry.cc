@@ -24,10 +24,17 @@ std::string Publication::Named() const {
   return named.ToString();
 }
 
+fetch::BeforeWait SayWaits(Notes& notes) {
+  return [&notes](const Error& why, Millis wait) {
+    const auto seconds = std::chrono::ceil<Seconds>(wait).count();
+    notes.Say(0, "Asking the registry once more", {{"in", fmt::format("{}s", seconds)}, {"after", why.message}});
+  };
+}
+
 Status LookAtAll(const Context& ctx, const fetch::OciOptions& options, bool force,
-                 std::vector<Publication>& publications) {
+                 std::vector<Publication>& publications, Notes& notes) {
   for (Publication& one : publications) {
-    const std::string there = TRY(fetch::OciPush(one.reference, options).Tagged(ctx));
+    const std::string there = TRY(fetch::OciPush(one.reference, options, SayWaits(notes)).Tagged(ctx));
     one.there = there == fetch::OciDigest(one.artifact.manifest);
     one.before = there;
     if (one.there || there.empty() || force) continue;
@@ -41,10 +48,12 @@ Status LookAtAll(const Context& ctx, const fetch::OciOptions& options, bool forc
 }
 
 Status WriteAll(const Context& ctx, const fetch::OciOptions& options, bool force,
-                const std::vector<Publication>& publications) {
+                const std::vector<Publication>& publications, Notes& notes) {
   for (const Publication& one : publications) {
     const auto before = force ? std::nullopt : std::optional(one.before);
-    if (!one.there) TRY(fetch::OciPush(one.reference, options).Write(ctx, one.artifact, before));
+    if (one.there) continue;
+    fetch::OciPush push(one.reference, options, SayWaits(notes));
+    TRY(push.Write(ctx, one.artifact, before));
   }
   return Ok();
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cli/frame/config.h"
+#include "cli/frame/world.h"
 #include "fetch/oci/push.h"
 
 namespace capi::cli {
@@ -22,11 +23,14 @@ struct Publication {
   std::string Named() const;  // "oci://registry/repository:tag@sha256:..."
 };
 
+// Says of each wait for a registry why, and how long.
+fetch::BeforeWait SayWaits(Notes& notes);
+
 // Looks which are there. kFailedPrecondition where a tag names something else, unless `force`. Nothing is written.
 Status LookAtAll(const Context& ctx, const fetch::OciOptions& options, bool force,
-                 std::vector<Publication>& publications);
+                 std::vector<Publication>& publications, Notes& notes);
 // Writes those that aren't. Of each the tag is looked at once more when its files are there.
 Status WriteAll(const Context& ctx, const fetch::OciOptions& options, bool force,
-                const std::vector<Publication>& publications);
+                const std::vector<Publication>& publications, Notes& notes);
 
 }  // namespace capi::cli

@@ -4,12 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/encoding.h"
-#include "base/http/testing.h"
 #include "fetch/oci/artifact.h"
-#include "fetch/oci/oci_testing.h"
-#include "fetch/oci/pull.h"
-#include "fetch/oci/push.h"
+#include "fetch/oci/image_testing.h"
 
 namespace capi::fetch {
 namespace {
@@ -19,32 +15,7 @@ using testing::HasSubstr;
 
 const std::vector<std::string> kBoth = {"linux/amd64", "linux/arm64"};
 
-api::OciReference At(const OciStandIn& registry, const std::string& what) {
-  return *api::ParseOciReference("http://" + registry.host() + "/" + what);
-}
-
 std::vector<Platform> For(const char* platform) { return {*ParsePlatform(platform)}; }
-
-// Of an archive: what the blobs of an image are read from.
-using Blobs = std::map<std::string, std::string>;
-
-Blobs BlobsOf(OciPull& pull, const OciImage& image) {
-  Blobs out;
-  for (const auto& [digest, size] : image.blobs) {
-    Status read = pull.Blob({}, digest, size, [&out, name = digest](std::string_view piece) -> Status {
-      out[name] += piece;
-      return Ok();
-    });
-    EXPECT_TRUE(read.ok()) << read.error().message;
-  }
-  return out;
-}
-
-BlobPiece PieceOf(const Blobs& blobs) {
-  return [&blobs](const std::string& digest, std::uint64_t at, size_t count) -> Result<std::string> {
-    return blobs.at(digest).substr(static_cast<size_t>(at), count);
-  };
-}
 
 TEST(Image, PlatformsAreReadOrRefused_L28) {
   EXPECT_EQ(ParsePlatform("linux/arm/v7")->variant, "v7");
@@ -154,43 +125,83 @@ TEST(Image, ManifestsAreBoundedTogether_L28) {
   EXPECT_EQ(asked, 1) << "before any is read";
 }
 
-// Each byte once, in order.
-TEST(Image, ABlobThatIsCutOffGoesOn_L28) {
-  OciStandIn registry({});
-  registry.PutImage("org/image", "v1", {}, "0123456789");
-  int answers = 0;
-  registry.set_store_fault([&](const http::ServerRequest& request) -> std::optional<http::Response> {
-    if (!request.path.ends_with(OciDigest("0123456789"))) return std::nullopt;
-    return ++answers < 3 ? std::optional(OciAnswer(200, std::string("0123456789").substr(0, answers * 3)))
-                         : std::nullopt;
-  });
-  OciPull pull(At(registry, "org/image:v1"), {});
-  EXPECT_EQ(BlobsOf(pull, pull.Image({}, {}).value()).at(OciDigest("0123456789")), "0123456789");
-  EXPECT_EQ(answers, 3);
-}
-
-// Of the blob that this test is about. Without a request for a part all of it, as servers do that know none.
+// Of the blob that this test is about, what `answer` gives: of its bytes those from `from` on.
 class Cuts {
  public:
-  explicit Cuts(OciStandIn& registry, size_t most) {
-    registry.PutImage("org/image", "v1", {}, "0123456789");
-    registry.set_store_fault([this, most](const http::ServerRequest& request) -> std::optional<http::Response> {
-      if (!request.path.ends_with(OciDigest("0123456789"))) return std::nullopt;
+  using Answer = std::function<http::Response(size_t asked, bool by_range, std::string_view rest)>;
+  Cuts(std::string layer, Answer answer) : layer_(std::move(layer)), answer_(std::move(answer)) {
+    registry_.PutImage("org/image", "v1", {}, layer_);
+    registry_.set_store_fault([this](const http::ServerRequest& request) -> std::optional<http::Response> {
+      if (!request.path.ends_with(OciDigest(layer_))) return std::nullopt;
       ranges.push_back(request.headers.Get("Range"));
       const size_t from = ranges.back().empty() ? 0 : std::stoul(ranges.back().substr(6));
-      return OciAnswer(from > 0 ? 206 : 200, std::string("0123456789").substr(from, most));
+      return answer_(ranges.size(), from > 0, std::string_view(layer_).substr(from));
     });
   }
+  // Whether each byte came once, in order.
+  bool Comes(const Context& ctx) {
+    std::string came;
+    Status read =
+        OciPull(At(registry_, "org/image:v1"), {})
+            .Blob(ctx, OciDigest(layer_), layer_.size(), [&](std::string_view piece) { return came += piece, Ok(); });
+    return read.ok() && came == layer_;
+  }
   std::vector<std::string> ranges;
+
+ private:
+  const std::string layer_;
+  const Answer answer_;
+  OciStandIn registry_{std::map<std::string, OciArtifact>()};
 };
 
-// However little each answer brings.
+// Without a request for a part all of it, as servers do that know none.
+TEST(Image, ABlobThatIsCutOffGoesOn_L28) {
+  Cuts cuts("0123456789", [](size_t asked, bool, std::string_view) {
+    return OciAnswer(200, std::string("0123456789").substr(0, asked < 3 ? asked * 3 : 10));
+  });
+  EXPECT_TRUE(cuts.Comes(Hurried()));
+  EXPECT_EQ(cuts.ranges.size(), 3u);
+}
+
 TEST(Image, ABlobGoesOnFromWhereItWasCutOff_L28) {
-  OciStandIn registry({});
-  Cuts cuts(registry, 3);
-  OciPull pull(At(registry, "org/image:v1"), {});
-  EXPECT_EQ(BlobsOf(pull, pull.Image({}, {}).value()).at(OciDigest("0123456789")), "0123456789");
+  Cuts cuts("0123456789", [](size_t, bool by_range, std::string_view rest) {
+    return OciAnswer(by_range ? 206 : 200, std::string(rest.substr(0, 3)));
+  });
+  EXPECT_TRUE(cuts.Comes(Hurried()));
   EXPECT_THAT(cuts.ranges, ElementsAre("", "bytes=3-", "bytes=6-", "bytes=9-"));
+}
+
+// As a proxy may.
+TEST(Image, WhoRefusesAPartIsAskedForAllOfIt_L28) {
+  for (int refusal : {400, 416, 501}) {
+    Cuts cuts("0123456789", [&](size_t asked, bool by_range, std::string_view rest) {
+      return OciAnswer(by_range ? refusal : 200, by_range ? "" : std::string(rest.substr(0, asked == 1 ? 3 : 10)));
+    });
+    EXPECT_TRUE(cuts.Comes(Hurried())) << refusal;
+    EXPECT_THAT(cuts.ranges, ElementsAre("", "bytes=3-", ""));
+  }
+}
+
+// What brings something begins the tries anew: however often it breaks, a large one comes.
+TEST(Image, ABlobComesInHoweverManyTries_L28) {
+  constexpr size_t kMiB = 1u << 20;
+  Cuts cuts(std::string(6 * kMiB, 'x'), [](size_t asked, bool by_range, std::string_view rest) {
+    if (asked % 2 == 0) return OciAnswer(503);
+    return OciAnswer(by_range ? 206 : 200, std::string(rest.substr(0, kMiB)));
+  });
+  Hurried ctx;
+  EXPECT_TRUE(cuts.Comes(ctx));
+  EXPECT_EQ(ctx.own.waits.size(), 10u);
+  for (size_t i = 0; i < ctx.own.waits.size(); ++i) EXPECT_EQ(ctx.own.waits[i], Seconds(i % 2 + 1)) << i;
+}
+
+// A connection for each byte is no progress.
+TEST(Image, ABlobThatHardlyComesIsAnOutage_L28) {
+  Cuts cuts("0123456789", [](size_t, bool by_range, std::string_view rest) {
+    return OciAnswer(by_range ? 206 : 200, std::string(rest.substr(0, 1)));
+  });
+  EXPECT_FALSE(cuts.Comes(Hurried()));
+  EXPECT_EQ(cuts.ranges.size(), 4u);
 }
 
 // Answers of a registry that is away for a moment, and what is waited for.
@@ -207,6 +218,7 @@ TEST(Image, ARegistryThatIsAwayIsAskedAgain_L28) {
   const AwayCase cases[] = {
       {"an outage", 503, "", 2, {Seconds(1), Seconds(2)}, false},
       {"a limit", 429, "7", 1, {Seconds(7)}, false},
+      {"a limit that says nothing", 429, "", 2, {Seconds(1), Seconds(2)}, false},
       {"an outage that lasts", 502, "", 4, {Seconds(1), Seconds(2), Seconds(4)}, true},
       {"a limit of an hour", 429, "3600", 1, {}, true},
       {"no outage", 400, "", 1, {}, true},
@@ -228,15 +240,32 @@ TEST(Image, ARegistryThatIsAwayIsAskedAgain_L28) {
       HurriedClock clock;
       Context ctx;
       ctx.clock = &clock;
-      OciPull pull(At(registry, "org/image:v1"), {});
+      std::vector<std::string> told;
+      OciPull pull(At(registry, "org/image:v1"), {}, [&](const Error& why, Millis) { told.push_back(why.message); });
       auto image = pull.Image(ctx, {});
       Status read = image.ok() ? Ok() : Status(image.error());
       if (read.ok()) read = pull.Blob(ctx, OciDigest("0123456789"), 10, [](std::string_view) { return Ok(); });
       EXPECT_EQ(read.ok(), !c.ends);
       EXPECT_EQ(clock.waits, c.waits);
+      EXPECT_EQ(told.size(), c.waits.size());
+      EXPECT_THAT(told, testing::Each(HasSubstr("registry " + registry.host())));
       EXPECT_EQ(asked, c.ends ? c.times : c.times + 1);
     }
   }
+}
+
+TEST(Image, WhoStopsAWaitIsNotAskedAgain_L28) {
+  OciStandIn registry({});
+  std::stop_source stop;
+  registry.set_registry_fault(
+      [](const http::ServerRequest&) -> std::optional<http::Response> { return OciAnswer(503); });
+  Hurried ctx;
+  ctx.stop = stop.get_token();
+  OciPull pull(At(registry, "org/image:v1"), {}, [&](const Error&, Millis) { stop.request_stop(); });
+  const auto image = pull.Image(ctx, {});
+  EXPECT_EQ(image.code(), Code::kCancelled);
+  EXPECT_THAT(image.error().message, HasSubstr("is in trouble: HTTP 503"));
+  EXPECT_EQ(registry.seen().size(), 1u);
 }
 
 TEST(Image, ABlobOfOtherBytesIsRefused_L28) {
@@ -257,179 +286,6 @@ TEST(Image, ABlobOfOtherBytesIsRefused_L28) {
     ASSERT_FALSE(read.ok()) << words;
     EXPECT_THAT(read.error().message, HasSubstr(words));
   }
-}
-
-std::vector<std::string> MethodsOf(const OciStandIn& registry) {
-  std::vector<std::string> out;
-  for (const OciRequest& one : registry.seen()) {
-    if (one.method != "GET" && one.method != "HEAD") out.push_back(one.method);
-  }
-  return out;
-}
-
-TEST(Image, IsWrittenAsItWasRead_L28) {
-  OciStandIn from({}), to({}, OciAuth::kBearer);
-  const std::string digest = from.PutImage("org/image", "v1", kBoth, std::string(200'000, 'x'));
-  OciPull pull(At(from, "org/image:v1"), {});
-  const OciImage image = pull.Image({}, {}).value();
-  const Blobs blobs = BlobsOf(pull, image);
-  OciOptions options;
-  options.credentials = {.username = std::string(kOciUser), .password = std::string(kOciPassword)};
-  Status written = OciPush(At(to, "org/provider:v1"), options, 90'000).WriteImage({}, image, PieceOf(blobs), {}, "");
-  ASSERT_TRUE(written.ok()) << written.error().message;
-  EXPECT_EQ(to.digest("v1"), digest);
-  const auto methods = MethodsOf(to);
-  EXPECT_EQ(std::count(methods.begin(), methods.end(), "PATCH"), 8)
-      << "four blobs, each of three pieces, of which the last ends it";
-  EXPECT_EQ(to.blob(OciDigest(blobs.rbegin()->second)), blobs.rbegin()->second);
-  // What is there isn't sent again.
-  ASSERT_TRUE(OciPush(At(to, "org/provider:v2"), options).WriteImage({}, image, PieceOf(blobs), {}, "").ok());
-  EXPECT_EQ(MethodsOf(to).size() - methods.size(), 3u) << "the manifests";
-  Status refused = OciPush(At(to, "org/provider:v2"), options).WriteImage({}, image, PieceOf(blobs), {}, "sha256:1");
-  EXPECT_TRUE(refused.ok()) << "it names this one";
-}
-
-// An image of one layer of ten bytes, sent in pieces of four to a registry that may fail.
-class Sending {
- public:
-  Sending() {
-    OciStandIn from({});
-    from.PutImage("org/image", "v1", {}, "0123456789");
-    OciPull pull(At(from, "org/image:v1"), {});
-    image_ = pull.Image({}, {}).value();
-    blobs_ = BlobsOf(pull, image_);
-    std::erase_if(image_.blobs, [](const auto& one) { return one.first != OciDigest("0123456789"); });
-    // What else it names is there.
-    for (const auto& [digest, text] : blobs_) {
-      if (digest != OciDigest("0123456789"))
-        (void)OciPush(At(to, "org/provider:x"), {}).Write({}, {"{}", {{digest, text}}});
-    }
-    before_ = MethodsOf(to).size();
-  }
-  Status Send(const Context& ctx = {}, OciOptions options = {}) {
-    return OciPush(At(to, "org/provider:v1"), std::move(options), 4).WriteImage(ctx, image_, PieceOf(blobs_), {}, "");
-  }
-  // That write.
-  std::vector<std::string> Methods() const {
-    std::vector<std::string> all = MethodsOf(to);
-    all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(before_));
-    return all;
-  }
-  OciStandIn to{std::map<std::string, OciArtifact>()};
-
- private:
-  OciImage image_;
-  Blobs blobs_;
-  size_t before_ = 0;
-};
-
-const std::vector<std::string> kSent = {"POST", "PATCH", "PATCH", "PUT", "PUT"};
-
-// The registry says with each how much it has, so that a piece can't come twice, nor in another place.
-TEST(Image, EachPieceSaysWhereItIs_L28) {
-  Sending sending;
-  std::vector<std::string> ranges;
-  sending.to.set_registry_fault([&](const http::ServerRequest& request) -> std::optional<http::Response> {
-    const bool upload = request.path.find("/uploads/") != std::string::npos && request.method != "POST";
-    if (upload) ranges.push_back(request.headers.Get("Content-Range"));
-    return std::nullopt;
-  });
-  Status sent = sending.Send();
-  ASSERT_TRUE(sent.ok()) << sent.error().message;
-  EXPECT_THAT(ranges, ElementsAre("0-3", "4-7", "8-9"));
-  EXPECT_EQ(sending.Methods(), kSent);
-}
-
-// OCI-Chunk-Min-Length of the distribution specification.
-TEST(Image, PiecesAreAsLargeAsTheRegistryWants_L28) {
-  const std::tuple<const char*, std::vector<std::string>, const char*> cases[] = {
-      {"6", {"POST", "PATCH", "PUT", "PUT"}, ""},
-      {"3", kSent, ""},
-      {"10", {"POST", "PUT", "PUT"}, ""},
-      {"134217729", {"POST"}, "in pieces of 134217729 bytes at least"},
-      {"many", {"POST"}, "in pieces of many bytes"}};
-  for (const auto& [least, methods, words] : cases) {
-    SCOPED_TRACE(least);
-    Sending sending;
-    sending.to.set_registry_fault([text = least](const http::ServerRequest& request) -> std::optional<http::Response> {
-      if (request.method != "POST") return std::nullopt;
-      http::Response answer = OciAnswer(202, "");
-      answer.headers.Set("Location", request.path + "1?state=a%2Fb");
-      answer.headers.Set("OCI-Chunk-Min-Length", text);
-      return answer;
-    });
-    Status sent = sending.Send();
-    EXPECT_EQ(sending.Methods(), methods);
-    ASSERT_EQ(sent.ok(), *words == 0);
-    EXPECT_THAT(sent.ok() ? "" : sent.error().message, HasSubstr(words));
-  }
-}
-
-// From its beginning: what the registry has of it nobody knows.
-TEST(Image, ABlobThatBreaksOffIsSentAgain_L28) {
-  const std::pair<int, std::vector<std::string>> cases[] = {
-      {1, {"POST", "PATCH", "PATCH", "POST", "PATCH", "PATCH", "PUT", "PUT"}},
-      {3, {"POST", "PATCH", "PATCH", "POST", "PATCH", "POST", "PATCH", "POST", "PATCH", "PATCH", "PUT", "PUT"}},
-      {4, {"POST", "PATCH", "PATCH", "POST", "PATCH", "POST", "PATCH", "POST", "PATCH"}}};
-  for (const auto& [times, methods] : cases) {
-    SCOPED_TRACE(times);
-    Sending sending;
-    int pieces = 0;
-    sending.to.set_registry_fault(
-        [&, last = times + 1](const http::ServerRequest& request) -> std::optional<http::Response> {
-          if (request.method != "PATCH" || ++pieces == 1 || pieces > last) return std::nullopt;
-          return OciAnswer(502);
-        });
-    HurriedClock clock;
-    Context ctx;
-    ctx.clock = &clock;
-    Status sent = sending.Send(ctx);
-    EXPECT_EQ(sent.ok(), times < 4);
-    EXPECT_TRUE(sent.ok() || sent.code() == Code::kUnavailable) << sent.error().message;
-    EXPECT_EQ(sending.Methods(), methods);
-  }
-}
-
-// A registry may have to read again what it got, which is of many GB. How long it takes, another call tells that ends
-// with the time of each request.
-TEST(Image, APieceHasMoreTimeThanOtherRequests_L28) {
-  http_testing::RawServer silent([](http_testing::Peer& peer, int) { peer.WaitForEnd(); });
-  OciOptions options;
-  options.request_timeout = Seconds(1);
-  Sending sending;
-  std::map<std::string, int> seen;
-  sending.to.set_registry_fault([&](const http::ServerRequest& request) -> std::optional<http::Response> {
-    const bool first = request.path.find("/uploads/") != std::string::npos && ++seen[request.method] == 1;
-    if (first && request.method != "POST") {
-      OciPush other(*api::ParseOciReference(silent.url() + "/org/provider:v1"), options);
-      EXPECT_EQ(other.Tagged({}).code(), Code::kUnavailable);
-    }
-    return std::nullopt;
-  });
-  Status sent = sending.Send({}, options);
-  EXPECT_TRUE(sent.ok()) << sent.error().message;
-  EXPECT_EQ(sending.Methods(), kSent);
-}
-
-// Of another repository of the registry it takes a blob over.
-TEST(Image, ABlobIsTakenOverFromAnotherRepository_L28) {
-  OciStandIn registry({});
-  registry.PutImage("org/image", "v1", {}, "layer");
-  OciPull pull(At(registry, "org/image:v1"), {});
-  const OciImage image = pull.Image({}, {}).value();
-  std::map<std::string, std::string> elsewhere;
-  for (const auto& [digest, size] : image.blobs) elsewhere[digest] = "org/image";
-  std::vector<std::string> mounts;
-  registry.set_registry_fault([&](const http::ServerRequest& request) -> std::optional<http::Response> {
-    if (request.method == "HEAD") return OciAnswer(404);
-    if (request.method != "POST") return std::nullopt;
-    mounts.push_back(request.query);
-    return OciAnswer(201, "");
-  });
-  ASSERT_TRUE(OciPush(At(registry, "org/other:v1"), {}).WriteImage({}, image, PieceOf({}), elsewhere, "").ok());
-  EXPECT_EQ(mounts.size(), 2u);
-  EXPECT_THAT(mounts, testing::Contains("mount=" + PercentEscape(OciDigest("layer")) + "&from=org%2Fimage"));
-  EXPECT_THAT(MethodsOf(registry), ElementsAre("POST", "POST", "PUT"));
 }
 
 }  // namespace

@@ -50,6 +50,15 @@ std::string NamesOf(const std::vector<api::Version>& versions) {
   return names.empty() ? "none" : JoinNames(names, 10);
 }
 
+// Who limits requests and names no time is asked again after a minute.
+Error WithWait(const Context& ctx, Error error) {
+  constexpr Seconds kLimitWait{60};
+  if (error.code != Code::kRateLimited || error.retry_after) return error;
+  error.retry_after = kLimitWait;
+  error.message += "; the next one may come at " + FormatTime(ctx.clock->Now() + kLimitWait);
+  return error;
+}
+
 // Thread-safe.
 class OciRepository : public Repository {
  public:
@@ -62,7 +71,8 @@ class OciRepository : public Repository {
   Result<std::vector<api::Version>> Versions(const Context& ctx) override {
     auto versions = IsOne() ? OfArtifact(ctx) : OfTags(ctx.WithTimeout(kListTime));
     if (!versions.ok()) {
-      return OfOwnLimit(ctx, versions.error()).With(fmt::format("failed to list the versions of {}", Describe()));
+      const Error why = WithWait(ctx, OfOwnLimit(ctx, versions.error()));
+      return why.With(fmt::format("failed to list the versions of {}", Describe()));
     }
     Order(*versions);
     return versions;
@@ -71,15 +81,16 @@ class OciRepository : public Repository {
   Result<std::string> File(const Context& ctx, const api::Version& version, std::string_view name) override {
     auto text = Read(ctx, version, name);
     if (text.ok()) return text;
-    return text.error().With(fmt::format("failed to get {} of {} {}", name, Describe(), version.ToString()));
+    const std::string failed = fmt::format("failed to get {} of {} {}", name, Describe(), version.ToString());
+    return WithWait(ctx, text.error()).With(failed);
   }
 
   // T14: of the artifact as a whole, whichever of its files is meant.
   Result<api::Signatures> SignaturesOf(const Context& ctx, const api::Version& version, std::string_view) override {
     const std::string failed = fmt::format("failed to get the signatures of {} {}", Describe(), version.ToString());
     auto found = Signatures(ctx, version);
-    if (!found.ok()) return found.error().With(failed);
-    if (found->unread) found->unread = found->unread->With(failed);
+    if (!found.ok()) return WithWait(ctx, found.error()).With(failed);
+    if (found->unread) found->unread = WithWait(ctx, *found->unread).With(failed);
     return found;
   }
 

@@ -52,7 +52,10 @@ std::string KeyOf(std::string_view base, std::string_view which) {
 }
 
 std::unique_ptr<http::Server> Serve(http::Server::Handler handler) {
-  return ValueOrAbort(http::Server::Start({}, std::move(handler)), "a server of the stand-in for a registry");
+  http::ServerOptions options;
+  options.limits.body = 32u << 20;  // the largest that is sent at once, and more
+  options.limits.held = 128u << 20;
+  return ValueOrAbort(http::Server::Start(options, std::move(handler)), "a server of the stand-in for a registry");
 }
 
 http::Response Unauthorized(const std::string& challenge) {
@@ -121,6 +124,11 @@ std::unique_ptr<Repository> OciStandIn::Open(std::string_view rest, OciOptions o
   return ValueOrAbort(OpenOci(reference(rest), api::ProviderType::kInfrastructure, "custom", options), "repository");
 }
 
+size_t OciStandIn::uploads() const {
+  MutexLock lock(mu_);
+  return uploads_.size();
+}
+
 std::vector<OciRequest> OciStandIn::seen() const {
   MutexLock lock(mu_);
   return seen_;
@@ -156,7 +164,7 @@ http::Response OciStandIn::Registry(const http::ServerRequest& request) {
         R"(Basic realm="x", Bearer realm="http://{}/token?a=b",service="registry \"one\"",scope="repository:org/provider:pull")",
         tokens_->address()));
   }
-  const bool writes = request.method == "POST" || request.method == "PUT" || request.method == "PATCH";
+  const bool writes = request.method != "GET" && request.method != "HEAD";
   if (writes && auth_ == OciAuth::kBearer && !request.headers.Get("Authorization").ends_with(kToPush))
     return OciAnswer(403, R"({"errors":[{"code":"DENIED"}]})");
   const size_t end = EndOfName(request.path);
@@ -194,24 +202,41 @@ http::Response OciStandIn::Manifest(const std::string& which) const {
 }
 
 http::Response OciStandIn::Write(const http::ServerRequest& request, const std::string& base, const std::string& rest) {
+  constexpr size_t kLargestPiece = 4u << 20;
   MutexLock lock(mu_);
-  if (request.method == "POST") pieces_.clear();
+  if (rest.starts_with("manifests/")) return PutManifest(KeyOf(base, rest.substr(10)), request.body);
+  if (request.headers.Has("Content-Range") && request.body.size() > kLargestPiece)
+    return OciAnswer(416, R"({"errors":[{"code":"REQUESTED_RANGE_NOT_SATISFIABLE"}]})");
+  return WriteBlob(request, base, rest);
+}
+
+http::Response OciStandIn::WriteBlob(const http::ServerRequest& request, const std::string& base,
+                                     const std::string& rest) {
+  std::string place = rest;
+  if (request.method == "POST") place += fmt::format("{}", ++begun_);
+  if (request.method == "POST") uploads_[place];
+  auto upload = uploads_.find(place);
+  if (upload == uploads_.end()) return NotFound("BLOB_UPLOAD_UNKNOWN");
+  std::string& bytes = upload->second;
   // As the distribution specification has it; some take one without it for the first of another upload.
-  const bool is_part = request.method == "PATCH" || (request.method == "PUT" && !pieces_.empty());
-  const std::string place = fmt::format("{}-{}", pieces_.size(), pieces_.size() + request.body.size() - 1);
-  if (is_part && rest.starts_with("blobs/") && request.headers.Get("Content-Range") != place)
+  const bool is_part = request.method == "PATCH" || (request.method == "PUT" && !bytes.empty());
+  const std::string range = fmt::format("{}-{}", bytes.size(), bytes.size() + request.body.size() - 1);
+  if (is_part && request.headers.Get("Content-Range") != range)
     return OciAnswer(416, R"({"errors":[{"code":"BLOB_UPLOAD_INVALID"}]})");
-  if (request.method == "PATCH") pieces_ += request.body;
-  if ((rest == "blobs/uploads/" && request.method == "POST") || request.method == "PATCH") {
+  bytes += request.body;
+  if (request.method == "DELETE") uploads_.erase(upload);
+  if (request.method == "DELETE") return OciAnswer(204, "");
+  if (request.method != "PUT") {
     http::Response response = OciAnswer(202, "");
-    response.headers.Set("Location", base + "blobs/uploads/1?state=a%2Fb");
+    response.headers.Set("Location", base + place + "?state=a%2Fb");
+    if (!least_piece_.empty()) response.headers.Set("OCI-Chunk-Min-Length", least_piece_);
     return response;
   }
-  if (rest.starts_with("manifests/")) return PutManifest(KeyOf(base, rest.substr(10)), request.body);
-  const std::string bytes = std::exchange(pieces_, "") + request.body, digest = DigestOf(bytes);
+  const std::string whole = std::exchange(bytes, ""), digest = DigestOf(whole);
+  uploads_.erase(upload);
   if (request.query != "state=a%2Fb&digest=" + PercentEscape(digest))
     return OciAnswer(400, R"({"errors":[{"code":"DIGEST_INVALID"}]})");
-  blobs_[digest] = bytes;
+  blobs_[digest] = whole;
   return OciAnswer(201, "");
 }
 

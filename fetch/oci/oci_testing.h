@@ -31,7 +31,9 @@ struct OciRequest {
 enum class OciAuth { kNone, kBasic, kBearer };
 
 // A registry, its token server, and the store that it redirects to for blobs. Tags come in pages of two. Takes what is
-// pushed; where there are tokens, with one that was asked for with the right to push. Thread-safe.
+// pushed; where there are tokens, with one that was asked for with the right to push. Of uploads it is as strict as
+// ghcr.io (a piece has 4 MiB at most) and as the one of the distribution project (it takes what comes next, of an
+// upload that it knows). Thread-safe.
 class OciStandIn {
  public:
   // What answers in place of the stand-in, where it does. Set before the first request.
@@ -49,6 +51,10 @@ class OciStandIn {
   void set_registry_fault(Fault fault) { registry_fault_ = std::move(fault); }
   void set_store_fault(Fault fault) { store_fault_ = std::move(fault); }
   void set_token_fault(Fault fault) { token_fault_ = std::move(fault); }
+  // What it says of the length of pieces. Set before the first request.
+  void set_least_piece(std::string least) { least_piece_ = std::move(least); }
+  // Uploads that are neither whole nor taken back.
+  size_t uploads() const;
   // What it holds: the text of the manifest that a tag or a digest names ("/v2/org/aws/:v1.0.0" of another repository),
   // and that of a file; "" for none.
   std::string manifest(const std::string& which) const;
@@ -67,6 +73,8 @@ class OciStandIn {
   http::Response Tags(const http::ServerRequest& request) const;
   http::Response Manifest(const std::string& which) const;
   http::Response Write(const http::ServerRequest& request, const std::string& base, const std::string& rest);
+  http::Response WriteBlob(const http::ServerRequest& request, const std::string& base, const std::string& rest)
+      CAPI_REQUIRES(mu_);
   http::Response PutManifest(const std::string& tag, const std::string& text) CAPI_REQUIRES(mu_);
   std::string PutImageManifest(const std::string& layer, const std::string& platform) CAPI_REQUIRES(mu_);
   bool IsAllowed(const http::ServerRequest& request) const;
@@ -74,11 +82,13 @@ class OciStandIn {
 
   const OciAuth auth_;
   std::vector<std::string> tags_;  // that it began with
+  std::string least_piece_;
   Fault registry_fault_, store_fault_, token_fault_;
   mutable Mutex mu_;
   std::map<std::string, std::string> manifests_ CAPI_GUARDED_BY(mu_);  // by tag, and by digest
   std::map<std::string, std::string> blobs_ CAPI_GUARDED_BY(mu_);      // by digest
-  std::string pieces_ CAPI_GUARDED_BY(mu_);                            // of the blob that is on its way
+  std::map<std::string, std::string> uploads_ CAPI_GUARDED_BY(mu_);    // what came so far, by the end of their places
+  int begun_ CAPI_GUARDED_BY(mu_) = 0;                                 // uploads
   std::vector<OciRequest> seen_ CAPI_GUARDED_BY(mu_);
   int generation_ CAPI_GUARDED_BY(mu_) = 1;  // of tokens
   // The registry's handlers name the other two: it ends first.

@@ -7,22 +7,29 @@
 #include "base/encoding.h"
 #include "fetch/download.h"
 #include "fetch/oci/blob.h"
-#include "fetch/oci/tries.h"
 
 namespace capi::fetch {
 namespace {
 
-constexpr Seconds kBlobTime = std::chrono::minutes(30);  // for all of one
-constexpr size_t kMaxConfiguration = 4u << 20;           // bytes
+constexpr Seconds kRequestTime = std::chrono::hours(24);
+constexpr std::uint64_t kProgress = 1u << 20;                // bytes that renew the time and the tries
+constexpr Seconds kProgressTime = std::chrono::minutes(30);  // for so many
+constexpr size_t kMaxConfiguration = 4u << 20;               // bytes
+
+// A proxy or a store may refuse to give a part, where it gives all.
+bool RefusesParts(int status) { return status == 400 || status == 416 || status == 501; }
 
 }  // namespace
 
-OciPull::OciPull(api::OciReference reference, OciOptions options)
-    : reference_(std::move(reference)), registry_(reference_, std::move(options)) {}
+OciPull::OciPull(api::OciReference reference, OciOptions options, BeforeWait before_wait)
+    : reference_(std::move(reference)),
+      registry_(reference_, std::move(options)),
+      before_wait_(std::move(before_wait)) {}
 
 Result<std::string> OciPull::Manifest(const Context& ctx, const std::string& which) {
   const std::string url = fmt::format("{}/manifests/{}", registry_.base(), which);
-  auto response = TRY(WithTries(ctx, [&] { return registry_.Get(ctx, url, kImageTypes, kMaxImageManifest); }));
+  auto response =
+      TRY(WithTries(ctx, before_wait_, [&] { return registry_.Get(ctx, url, kImageTypes, kMaxImageManifest); }));
   TRY(CheckIsNoPage(response.body));
   return std::move(response.body);
 }
@@ -44,54 +51,65 @@ Result<OciImage> OciPull::Image(const Context& ctx, const std::vector<Platform>&
 Status OciPull::CheckIsFor(const Context& ctx, const std::vector<Platform>& platforms, const OciImage& image) {
   const std::string digest = TRY(ConfigurationOf(image));
   const auto size = static_cast<std::int64_t>(image.blobs.at(digest));
-  const std::string configuration = TRY(WithTries(ctx, [&] {
+  const std::string configuration = TRY(WithTries(ctx, before_wait_, [&] {
     return ReadOciBlob(ctx, registry_, {"its configuration", digest, size, kMaxConfiguration});
   }));
   return CheckPlatforms(configuration, platforms);
 }
 
-Status OciPull::Blob(const Context& whole, const std::string& digest, std::uint64_t size,
+Status OciPull::Blob(const Context& ctx, const std::string& digest, std::uint64_t size,
                      const std::function<Status(std::string_view piece)>& take) {
-  const Context ctx = whole.WithTimeout(kBlobTime);
   RunningSha256 sum;
-  std::uint64_t taken = 0;
+  Tries tries(before_wait_);
+  std::uint64_t taken = 0, renewed = 0;
+  MonoTime since = ctx.clock->Monotonic();
+  auto came = [&](Code code) { return Error{code, fmt::format("{} of {} bytes of {} came", taken, size, digest), {}}; };
   auto take_new = [&](std::string_view piece) -> Status {
     sum.Add(piece);
     taken += piece.size();
+    if (taken - renewed >= kProgress) {
+      tries.Reset();
+      renewed = taken;
+      since = ctx.clock->Monotonic();
+    } else if (ctx.clock->Monotonic() - since > kProgressTime) {
+      return came(Code::kUnavailable).With("it is too slow");
+    }
     return piece.empty() ? Ok() : take(piece);
   };
-  for (Tries tries; taken < size;) {
+  for (bool by_range = true; taken < size;) {
     const std::uint64_t before = taken;
-    auto got = BlobFrom(ctx, digest, size, taken, take_new);
-    TRY(whole.Check());
+    int status = 0;
+    auto got = BlobFrom(ctx, {digest, size, before, by_range}, status, take_new);
     if (taken == size && got.ok()) break;
-    if (!got.ok() && !IsAway(got.code())) return got.error();
-    if (taken > before) {
-      tries.Reset();
-    } else {
-      const Error less{Code::kUnavailable, fmt::format("{} of {} bytes of {} came", taken, size, digest), {}};
-      TRY(tries.Next(ctx, got.ok() ? less : got.error()));
+    if (by_range && before > 0 && RefusesParts(status)) {
+      by_range = false;
+      continue;
     }
+    TRY(tries.Next(ctx, got.ok() ? came(Code::kUnavailable) : got.error()));
   }
   if ("sha256:" + sum.Hex() == digest) return Ok();
   return Error{Code::kFailedPrecondition, fmt::format("what came does not have the digest {}", digest), {}};
 }
 
 // What isn't the part that was asked for hasn't the digest in the end.
-Status OciPull::BlobFrom(const Context& ctx, const std::string& digest, std::uint64_t size, std::uint64_t from,
+Status OciPull::BlobFrom(const Context& ctx, const Part& part, int& status,
                          const std::function<Status(std::string_view piece)>& take) {
   constexpr int kPart = 206;
   std::uint64_t at = 0;  // where the next piece of the answer is
   OciCall call{.method = "GET",
-               .url = fmt::format("{}/blobs/{}", registry_.base(), digest),
+               .url = fmt::format("{}/blobs/{}", registry_.base(), part.digest),
                .accept = "application/octet-stream, */*",
-               .time = kBlobTime};
-  if (from > 0) call.headers.Set("Range", fmt::format("bytes={}-", from));
-  call.on_head = [&](int status) { at = status == kPart ? from : 0; };
+               .time = kRequestTime};
+  if (part.from > 0 && part.by_range) call.headers.Set("Range", fmt::format("bytes={}-", part.from));
+  call.on_head = [&](int seen) {
+    status = seen;
+    at = status == kPart ? part.from : 0;
+  };
   call.on_data = [&](std::string_view piece) -> Status {
-    const std::uint64_t known = std::min<std::uint64_t>(from - std::min(from, at), piece.size());
+    const std::uint64_t known = std::min<std::uint64_t>(part.from - std::min(part.from, at), piece.size());
     at += piece.size();
-    if (at > size) return Error{Code::kFailedPrecondition, fmt::format("{} has more bytes than it should", digest), {}};
+    if (at > part.size)
+      return Error{Code::kFailedPrecondition, fmt::format("{} has more bytes than it should", part.digest), {}};
     piece.remove_prefix(static_cast<size_t>(known));
     return take(piece);
   };

@@ -10,6 +10,7 @@
 #include "base/context.h"
 #include "fetch/oci/image.h"
 #include "fetch/oci/registry.h"
+#include "fetch/oci/tries.h"
 
 namespace capi::fetch {
 
@@ -17,25 +18,34 @@ namespace capi::fetch {
 class OciPull {
  public:
   // Without a tag and a digest it is "latest".
-  OciPull(api::OciReference reference, OciOptions options);
+  OciPull(api::OciReference reference, OciOptions options, BeforeWait before_wait = {});
 
   // Its manifests, those of `platforms` alone where there are any. kNotFound for one that is for others;
   // kFailedPrecondition for what isn't what was named.
   Result<OciImage> Image(const Context& ctx, const std::vector<Platform>& platforms);
   // A blob of `size` bytes: each goes to `take` once, in order, however often the connection breaks meanwhile: what is
-  // missing is asked for. At the end it has this digest, or it is kFailedPrecondition. An error of `take` ends it.
+  // missing is asked for. It may take as long as it goes on: kUnavailable where half an hour brings less than 1 MiB.
+  // At the end it has this digest, or it is kFailedPrecondition. An error of `take` ends it.
   Status Blob(const Context& ctx, const std::string& digest, std::uint64_t size,
               const std::function<Status(std::string_view piece)>& take);
 
  private:
-  // The rest of a blob, of which as much is there as `from` says.
-  Status BlobFrom(const Context& ctx, const std::string& digest, std::uint64_t size, std::uint64_t from,
+  // A value.
+  struct Part {
+    const std::string& digest;
+    std::uint64_t size = 0;
+    std::uint64_t from = 0;  // so much is there
+    bool by_range = false;   // the rest alone is asked for
+  };
+  // The rest of a blob. `status`: of what was answered last.
+  Status BlobFrom(const Context& ctx, const Part& part, int& status,
                   const std::function<Status(std::string_view piece)>& take);
   Result<std::string> Manifest(const Context& ctx, const std::string& which);
   Status CheckIsFor(const Context& ctx, const std::vector<Platform>& platforms, const OciImage& image);
 
   const api::OciReference reference_;
   OciRegistry registry_;
+  const BeforeWait before_wait_;
 };
 
 }  // namespace capi::fetch

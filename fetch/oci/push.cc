@@ -10,16 +10,16 @@
 #include "base/strings.h"
 #include "fetch/answer.h"
 #include "fetch/download.h"
-#include "fetch/oci/tries.h"
 
 namespace capi::fetch {
 namespace {
 
-constexpr Seconds kTime = std::chrono::minutes(5);       // for all of one call
-constexpr Seconds kBlobTime = std::chrono::minutes(30);  // for a blob of an image
+constexpr Seconds kTime = std::chrono::minutes(5);        // for all of an artifact, or an image's manifests
+constexpr Seconds kPieceTime = std::chrono::minutes(30);  // for a piece of a blob
 constexpr std::string_view kBytes = "application/octet-stream";
-constexpr size_t kLargestPiece = 128u << 20;  // that is held
-constexpr size_t kMostOfUrl = 200;            // characters that are shown
+constexpr size_t kLargestPiece = 64u << 20;  // that is held, and each request has a copy
+constexpr size_t kSmallPiece = 4u << 20;     // that ghcr.io takes
+constexpr size_t kMostOfUrl = 200;           // characters that are shown
 constexpr size_t kMostOfDigest = 80;
 constexpr std::string_view kAnyManifest =
     "application/vnd.oci.image.manifest.v1+json, application/vnd.oci.image.index.v1+json, "
@@ -61,14 +61,16 @@ std::string PlaceOf(std::uint64_t at, std::string_view piece) {
 
 }  // namespace
 
-OciPush::OciPush(api::OciReference reference, OciOptions options, size_t piece)
+OciPush::OciPush(api::OciReference reference, OciOptions options, BeforeWait before_wait, size_t piece)
     : reference_(std::move(reference)),
       which_(reference_.tag.empty() ? reference_.digest : reference_.tag),
       registry_(reference_, Writing(std::move(options))),
+      before_wait_(std::move(before_wait)),
       piece_(piece) {}
 
 Result<std::string> OciPush::Tagged(const Context& ctx) {
-  auto digest = TaggedIn(ctx.WithTimeout(kTime));
+  const Context bounded = ctx.WithTimeout(kTime);
+  auto digest = WithTries(bounded, before_wait_, [&] { return TaggedIn(bounded); });
   if (digest.ok()) return digest;
   return OfOwnLimit(ctx, digest.error()).With("failed to look at " + reference_.ToString());
 }
@@ -107,15 +109,36 @@ Result<std::string> OciPush::PlaceIn(const http::Response& response) const {
                {}};
 }
 
-Result<OciPush::Upload> OciPush::BeginUpload(const Context& ctx, const std::string& digest,
-                                             const std::string& elsewhere) {
+Result<OciPush::Upload> OciPush::BeginUpload(const Context& ctx, const Blob& blob) {
   std::string url = registry_.base() + "/blobs/uploads/";
-  if (!elsewhere.empty()) url += fmt::format("?mount={}&from={}", PercentEscape(digest), PercentEscape(elsewhere));
+  if (!blob.elsewhere.empty())
+    url += fmt::format("?mount={}&from={}", PercentEscape(blob.digest), PercentEscape(blob.elsewhere));
   auto response = TRY(registry_.Ask(ctx, {.method = "POST", .url = url, .accept = "*/*"}));
-  if (response.status == 201 && !elsewhere.empty()) return Upload();
-  std::string place = TRY(PlaceIn(response));
-  const size_t least = TRY(LeastOf(response));
-  return Upload{std::move(place), std::max(piece_, least)};
+  if (response.status == 201 && !blob.elsewhere.empty()) return Upload();
+  Upload upload{TRY(PlaceIn(response)), piece_};
+  if (blob.size > upload.piece) upload.piece = std::max(upload.piece, TRY(LeastOf(response)));
+  return upload;
+}
+
+// What may go well with the next try is kUnavailable: an upload that the registry doesn't know any more (it was started
+// anew, or another one of several answers), or a piece that is too large for it. Of one to which no answer came it may
+// be so, too: not everybody reads to its end what it refuses.
+Result<http::Response> OciPush::SendTo(const Context& ctx, const Upload& upload, OciCall call) {
+  constexpr int kTooLarge = 413, kWrongRange = 416;
+  int status = 0;
+  call.on_head = [&status](int seen) { status = seen; };
+  call.time = kPieceTime;
+  auto answer = registry_.Ask(ctx, call);
+  if (answer.ok() || !ctx.Check().ok()) return answer;
+  const Error& why = answer.error();
+  const bool refused = status == kTooLarge || status == kWrongRange;
+  const bool is_first = upload.sent == 0 && call.body.size() > kSmallPiece && piece_ > kSmallPiece;
+  if (is_first && (refused || status == 0)) piece_ = kSmallPiece;
+  if (is_first && refused)
+    return Error{Code::kUnavailable, why.message + " for so large a piece, and gets smaller ones", {}};
+  const bool lost = why.code == Code::kNotFound || (upload.sent > 0 && status == kWrongRange);
+  if (lost) return Error{Code::kUnavailable, "the registry has lost the upload: " + why.message, {}};
+  return answer;
 }
 
 // The rest of a blob, or all of it. A registry may read the whole blob before it answers.
@@ -125,54 +148,38 @@ Status OciPush::Finish(const Context& ctx, const Upload& upload, const std::stri
                .url = fmt::format("{}{}digest={}", upload.place, join, PercentEscape(digest)),
                .accept = "*/*",
                .content_type = kBytes,
-               .body = rest,
-               .time = kBlobTime};
+               .body = rest};
   if (upload.sent > 0) call.headers.Set("Content-Range", PlaceOf(upload.sent, rest));
-  const auto stored = TRY(registry_.Ask(ctx, call));
+  const auto stored = TRY(SendTo(ctx, upload, std::move(call)));
   return CheckStored(stored, digest);
 }
 
-Status OciPush::WriteBlob(const Context& ctx, const std::string& digest, const std::string& text) {
-  if (TRY(HasBlob(ctx, digest))) return Ok();
-  const Upload upload = TRY(BeginUpload(ctx, digest, ""));
-  return Finish(ctx, upload, digest, text);
-}
-
 Status OciPush::SendPiece(const Context& ctx, std::string_view piece, Upload& upload) {
-  OciCall call{.method = "PATCH",
-               .url = upload.place,
-               .accept = "*/*",
-               .content_type = kBytes,
-               .body = piece,
-               .time = kBlobTime};
+  OciCall call{.method = "PATCH", .url = upload.place, .accept = "*/*", .content_type = kBytes, .body = piece};
   call.headers.Set("Content-Range", PlaceOf(upload.sent, piece));
-  const auto taken = TRY(registry_.Ask(ctx, call));
+  const auto taken = TRY(SendTo(ctx, upload, std::move(call)));
   upload.place = TRY(PlaceIn(taken));
   upload.sent += piece.size();
   return Ok();
 }
 
-Status OciPush::WriteBlob(const Context& ctx, const std::string& digest, std::uint64_t size, const BlobPiece& piece_of,
-                          const std::string& elsewhere) {
-  if (TRY(HasBlob(ctx, digest))) return Ok();
-  Upload upload = TRY(BeginUpload(ctx, digest, elsewhere));
-  if (upload.place.empty()) return Ok();
-  while (size - upload.sent > upload.piece) {
-    const std::string piece = TRY(piece_of(digest, upload.sent, upload.piece));
+Status OciPush::SendBlob(const Context& ctx, const Blob& blob, Upload& upload) {
+  while (blob.size - upload.sent > upload.piece) {
+    const std::string piece = TRY(blob.piece_of(blob.digest, upload.sent, upload.piece));
     TRY(SendPiece(ctx, piece, upload));
   }
-  const std::string rest = TRY(piece_of(digest, upload.sent, static_cast<size_t>(size - upload.sent)));
-  return Finish(ctx, upload, digest, rest);
+  const std::string rest = TRY(blob.piece_of(blob.digest, upload.sent, static_cast<size_t>(blob.size - upload.sent)));
+  return Finish(ctx, upload, blob.digest, rest);
 }
 
-// That nobody has given the tag to something else meanwhile.
-Status OciPush::CheckTag(const Context& ctx, const std::string& before, const std::string& digest) {
-  const std::string there = TRY(TaggedIn(ctx));
-  if (there == before || there == digest) return Ok();
-  return Error{Code::kFailedPrecondition,
-               fmt::format("the tag names {} since a moment ago, and not {}: it was left alone",
-                           there.empty() ? "nothing" : there, before.empty() ? "nothing" : before),
-               {}};
+// What broke off isn't left in the registry's store.
+Status OciPush::WriteBlob(const Context& ctx, const Blob& blob) {
+  if (TRY(HasBlob(ctx, blob.digest))) return Ok();
+  Upload upload = TRY(BeginUpload(ctx, blob));
+  if (upload.place.empty()) return Ok();
+  Status sent = SendBlob(ctx, blob, upload);
+  if (!sent.ok()) (void)registry_.Ask(ctx, {.method = "DELETE", .url = upload.place, .accept = "*/*"});
+  return sent;
 }
 
 Status OciPush::WriteManifest(const Context& ctx, const std::string& which, const OciManifest& manifest) {
@@ -186,21 +193,38 @@ Status OciPush::WriteManifest(const Context& ctx, const std::string& which, cons
 
 Status OciPush::WriteRoot(const Context& ctx, const OciManifest& manifest, const std::optional<std::string>& before) {
   const std::string digest = OciDigest(manifest.text);
-  if (before) TRY(CheckTag(ctx, *before, digest));
+  auto named = [](const std::string& by) { return by.empty() ? "nothing" : by; };
+  const std::string first = before ? TRY(TaggedIn(ctx)) : "";
+  // It was written, and the answer was lost: a registry whose tags stay refuses it the second time.
+  if (first == digest) return Ok();
+  // Nobody has given it to something else meanwhile.
+  if (before && first != *before) {
+    return Error{
+        Code::kFailedPrecondition,
+        fmt::format("the tag names {} since a moment ago, and not {}: it was left alone", named(first), named(*before)),
+        {}};
+  }
   TRY(WriteManifest(ctx, which_, manifest));
   const std::string there = TRY(TaggedIn(ctx));
   if (there == digest) return Ok();
   return Error{Code::kFailedPrecondition,
                fmt::format("the tag names {} after it was written, and not {}: does somebody else write it, too?",
-                           there.empty() ? "nothing" : there, digest),
+                           named(there), digest),
                {}};
 }
 
 Status OciPush::Write(const Context& whole, const PackedArtifact& artifact, const std::optional<std::string>& before) {
   const Context ctx = whole.WithTimeout(kTime);
   auto write = [&]() -> Status {
-    for (const auto& [name, text] : artifact.blobs) TRY_WITH(WriteBlob(ctx, name, text), name);
-    return WriteRoot(ctx, {std::string(kOciManifestType), artifact.manifest}, before);
+    const BlobPiece piece_of = [&](const std::string& digest, std::uint64_t at, size_t count) -> Result<std::string> {
+      return artifact.blobs.at(digest).substr(static_cast<size_t>(at), count);
+    };
+    for (const auto& one : artifact.blobs) {
+      const Blob blob{one.first, one.second.size(), piece_of, ""};
+      TRY_WITH(WithTries(ctx, before_wait_, [&] { return WriteBlob(ctx, blob); }), one.first);
+    }
+    const OciManifest root{std::string(kOciManifestType), artifact.manifest};
+    return WithTries(ctx, before_wait_, [&] { return WriteRoot(ctx, root, before); });
   };
   Status written = write();
   return written.ok() ? written
@@ -211,19 +235,18 @@ Status OciPush::WriteImage(const Context& whole, const OciImage& image, const Bl
                            const std::map<std::string, std::string>& elsewhere,
                            const std::optional<std::string>& before) {
   auto write = [&]() -> Status {
-    for (const auto& blob : image.blobs) {
-      const std::string& digest = blob.first;
-      const auto other = elsewhere.find(digest);
-      const std::string from = other == elsewhere.end() ? "" : other->second;
-      const Context ctx = whole.WithTimeout(kBlobTime);
-      TRY_WITH(WithTries(ctx, [&] { return WriteBlob(ctx, digest, blob.second, piece_of, from); }), digest);
+    // However long all of them take.
+    for (const auto& one : image.blobs) {
+      const auto other = elsewhere.find(one.first);
+      const Blob blob{one.first, one.second, piece_of, other == elsewhere.end() ? "" : other->second};
+      TRY_WITH(WithTries(whole, before_wait_, [&] { return WriteBlob(whole, blob); }), one.first);
     }
     const Context ctx = whole.WithTimeout(kTime);
     for (const OciManifest& one : image.manifests) {
       if (&one == &image.root()) continue;
-      TRY(WithTries(ctx, [&] { return WriteManifest(ctx, OciDigest(one.text), one); }));
+      TRY(WithTries(ctx, before_wait_, [&] { return WriteManifest(ctx, OciDigest(one.text), one); }));
     }
-    return WithTries(ctx, [&] { return WriteRoot(ctx, image.root(), before); });
+    return WithTries(ctx, before_wait_, [&] { return WriteRoot(ctx, image.root(), before); });
   };
   Status written = write();
   return written.ok() ? written

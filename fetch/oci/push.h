@@ -1,6 +1,7 @@
 // Writes an artifact or an image into a registry (behaviour.md L26, L28).
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <optional>
@@ -12,18 +13,21 @@
 #include "fetch/oci/artifact.h"
 #include "fetch/oci/image.h"
 #include "fetch/oci/registry.h"
+#include "fetch/oci/tries.h"
 
 namespace capi::fetch {
 
 // So many bytes of a blob that begin at `at`.
 using BlobPiece = std::function<Result<std::string>(const std::string& digest, std::uint64_t at, size_t count)>;
 
-// Of one tag. What a registry answers is bounded, and so is the time of each call. Thread-safe.
+// Of one tag. What a registry answers is bounded, and so is the time of each request. A registry that is away is asked
+// again (tries.h): of a file that broke off it gets all once more. Thread-safe.
 class OciPush {
  public:
   // `reference` has a tag; for an image it may have a digest instead.
-  // `piece`: as much of an image's blob is sent at once, and held in memory; more where the registry wants more.
-  OciPush(api::OciReference reference, OciOptions options, size_t piece = 16u << 20);
+  // `piece`: as much of a file is sent at once, and held in memory; more where the registry wants more, and 4 MiB where
+  // it takes no more (ghcr.io). That isn't the beginning: stores of objects may want 5 MiB, and not say so.
+  OciPush(api::OciReference reference, OciOptions options, BeforeWait before_wait = {}, size_t piece = 16u << 20);
 
   // The digest of what the tag names; "" where there is no such tag.
   Result<std::string> Tagged(const Context& ctx);
@@ -34,8 +38,7 @@ class OciPush {
   Status Write(const Context& ctx, const PackedArtifact& artifact, const std::optional<std::string>& before = {});
 
   // The same of an image. `elsewhere`: repositories of this registry that have a blob, by its digest; what it takes
-  // over from there isn't sent. Each blob has a time of its own. A registry that is away is asked again (tries.h): of a
-  // blob that broke off it gets all once more.
+  // over from there isn't sent.
   Status WriteImage(const Context& ctx, const OciImage& image, const BlobPiece& piece_of,
                     const std::map<std::string, std::string>& elsewhere, const std::optional<std::string>& before = {});
 
@@ -47,26 +50,33 @@ class OciPush {
     std::uint64_t sent = 0;  // so far
   };
 
-  // A file that is here. One that is there isn't sent.
-  Status WriteBlob(const Context& ctx, const std::string& digest, const std::string& text);
-  // A blob of an image, piece by piece.
-  Status WriteBlob(const Context& ctx, const std::string& digest, std::uint64_t size, const BlobPiece& piece_of,
-                   const std::string& elsewhere);
+  // A value.
+  struct Blob {
+    const std::string& digest;
+    std::uint64_t size = 0;
+    const BlobPiece& piece_of;
+    std::string elsewhere;  // a repository that has it; "" for none
+  };
+
+  // One that is there isn't sent.
+  Status WriteBlob(const Context& ctx, const Blob& blob);
+  Status SendBlob(const Context& ctx, const Blob& blob, Upload& upload);
   Status Finish(const Context& ctx, const Upload& upload, const std::string& digest, std::string_view rest);
   Status SendPiece(const Context& ctx, std::string_view piece, Upload& upload);
+  Result<http::Response> SendTo(const Context& ctx, const Upload& upload, OciCall call);
   Status WriteManifest(const Context& ctx, const std::string& which, const OciManifest& manifest);
   // The one under the tag, at the end.
   Status WriteRoot(const Context& ctx, const OciManifest& manifest, const std::optional<std::string>& before);
   Result<bool> HasBlob(const Context& ctx, const std::string& digest);
   Result<std::string> PlaceIn(const http::Response& response) const;
-  Result<Upload> BeginUpload(const Context& ctx, const std::string& digest, const std::string& elsewhere);
+  Result<Upload> BeginUpload(const Context& ctx, const Blob& blob);
   Result<std::string> TaggedIn(const Context& ctx);
-  Status CheckTag(const Context& ctx, const std::string& before, const std::string& digest);
 
   const api::OciReference reference_;
   const std::string which_;  // the tag, or the digest
   OciRegistry registry_;
-  const size_t piece_;
+  const BeforeWait before_wait_;
+  std::atomic<size_t> piece_;
 };
 
 }  // namespace capi::fetch

@@ -129,6 +129,52 @@ TEST(Push, ATagThatChangedMeanwhileIsLeftAlone_L26) {
   EXPECT_TRUE(push.Write({}, Packed(), theirs).ok());  // it names this one by now
 }
 
+// L28: a registry whose tags stay refuses to be told the same once more.
+TEST(Push, ATagWhoseAnswerWasLostIsNotWrittenAgain_L26_L28) {
+  OciStandIn registry({});
+  int tags = 0;
+  registry.set_registry_fault([&](const http::ServerRequest& request) -> std::optional<http::Response> {
+    if (request.method != "PUT" || request.path.find("/manifests/") == std::string::npos || ++tags != 1)
+      return std::nullopt;
+    EXPECT_TRUE(OciPush(ReferenceOf(registry), {}).Write({}, Packed()).ok());
+    return OciAnswer(502);
+  });
+  HurriedClock clock;
+  Context ctx;
+  ctx.clock = &clock;
+  Status written = OciPush(ReferenceOf(registry), {}).Write(ctx, Packed(), "");
+  EXPECT_TRUE(written.ok()) << written.error().message;
+  EXPECT_EQ(tags, 2);
+}
+
+struct AwayCase {
+  const char *method, *part;
+};
+
+// L28: each request of it.
+TEST(Push, ARegistryThatIsAwayIsAskedAgain_L26_L28) {
+  const AwayCase cases[] = {
+      {"POST", "/uploads/"}, {"PUT", "/uploads/"}, {"PUT", "/manifests/"}, {"GET", "/manifests/"}};
+  for (const AwayCase& c : cases) {
+    SCOPED_TRACE(std::string(c.method) + c.part);
+    OciStandIn registry({});
+    int asked = 0;
+    registry.set_registry_fault([&](const http::ServerRequest& request) -> std::optional<http::Response> {
+      const bool is_it = request.method == c.method && request.path.find(c.part) != std::string::npos;
+      return is_it && ++asked == 1 ? std::optional(OciAnswer(502)) : std::nullopt;
+    });
+    HurriedClock clock;
+    Context ctx;
+    ctx.clock = &clock;
+    OciPush push(ReferenceOf(registry), {});
+    EXPECT_EQ(push.Tagged(ctx).value(), "");
+    Status written = push.Write(ctx, Packed(), "");
+    EXPECT_TRUE(written.ok()) << written.error().message;
+    EXPECT_THAT(clock.waits, ElementsAre(Seconds(1)));
+    EXPECT_EQ(registry.uploads(), 0u);
+  }
+}
+
 struct BrokenCase {
   const char* about;
   std::function<std::optional<http::Response>(const http::ServerRequest&)> fault;
@@ -196,7 +242,10 @@ TEST(PushBroken, AServerThatLiesOrFailsIsNoSuccess_L26) {
     SCOPED_TRACE(c.about);
     OciStandIn registry({});
     registry.set_registry_fault(c.fault);
-    Status written = OciPush(ReferenceOf(registry), {}).Write({}, Packed());
+    HurriedClock clock;
+    Context ctx;
+    ctx.clock = &clock;
+    Status written = OciPush(ReferenceOf(registry), {}).Write(ctx, Packed());
     EXPECT_EQ(written.ok(), !c.code.has_value()) << (written.ok() ? "" : written.error().message);
     if (written.ok()) continue;
     EXPECT_EQ(written.code(), c.code) << written.error().message;
@@ -239,10 +288,13 @@ TEST(PushBroken, ASilentOrBrokenOffServer_L26) {
     OciOptions options;
     options.request_timeout = Millis(100);
     OciPush push(*api::ParseOciReference(url + "/org/provider:v1.11.0"), options);
-    Status written = push.Write({}, Packed());
+    HurriedClock clock;
+    Context ctx;
+    ctx.clock = &clock;
+    Status written = push.Write(ctx, Packed());
     ASSERT_FALSE(written.ok());
     EXPECT_EQ(written.code(), Code::kUnavailable) << written.error().message;
-    EXPECT_EQ(push.Tagged({}).code(), Code::kUnavailable);
+    EXPECT_EQ(push.Tagged(ctx).code(), Code::kUnavailable);
   }
 }
 

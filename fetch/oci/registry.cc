@@ -14,7 +14,6 @@
 namespace capi::fetch {
 namespace {
 
-constexpr Seconds kLimitWait{60};   // where a limit of requests comes without a time
 constexpr size_t kMostOfUrl = 200;  // characters that are shown
 constexpr size_t kMaxTokenAnswer = 1u << 20;
 constexpr std::string_view kClientId = "capi-operator";
@@ -206,14 +205,16 @@ Error OciRegistry::ErrorOf(const Context& ctx, const http::Response& response, s
     case 403: return error(Code::kPermissionDenied, fmt::format("{} denied access: {}", who, text));
     case 404: return error(Code::kNotFound, text);
     case 429: {
-      const Millis wait = RetryAfter(response).value_or(kLimitWait);
-      return error(Code::kRateLimited,
-                   fmt::format("{} limits requests ({}); the next one may come at {}", who, text,
-                               FormatTime(ctx.clock->Now() + wait)),
-                   wait);
+      const auto wait = RetryAfter(response);
+      const std::string until =
+          wait ? "; the next one may come at " + FormatTime(ctx.clock->Now() + *wait) : std::string();
+      return error(Code::kRateLimited, fmt::format("{} limits requests ({}){}", who, text, until), wait);
     }
     default: break;
   }
+  // It was started anew, or another one of several answers: they know nothing of what another has begun.
+  if (code == "BLOB_UPLOAD_UNKNOWN" || code == "BLOB_UPLOAD_INVALID")
+    return error(Code::kUnavailable, fmt::format("{} has lost an upload: {}", who, text));
   constexpr int kNotImplemented = 501;  // it can't do that with the next try, either
   if (response.status < 500 || response.status == kNotImplemented)
     return error(Code::kInvalidArgument, fmt::format("{} answered {}", who, text));
