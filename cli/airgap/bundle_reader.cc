@@ -38,10 +38,12 @@ class Reader {
   // All but the layers of images.
   Result<Bundle> Read() {
     TRY(CheckNames());
-    const Json layout = TRY_WITH(ParseJson(TRY(Text(kLayoutFile))), kLayoutFile);
+    const std::string said = TRY(Text(kLayoutFile));
+    const Json layout = TRY_WITH(ParseJson(said), kLayoutFile);
     if (GetString(layout, {"imageLayoutVersion"}) != kLayoutVersion)
       return Invalid("it is no image layout of version 1.0.0");
-    const Json index = TRY_WITH(ParseJson(TRY(Text(kIndexFile))), kIndexFile);
+    const std::string listed = TRY(Text(kIndexFile));
+    const Json index = TRY_WITH(ParseJson(listed), kIndexFile);
     const Json* entries = Find(index, {"manifests"});
     if (entries == nullptr || !entries->is_array()) return Invalid("its index.json lists no artifacts");
     if (entries->size() > kMostArtifacts) return Invalid("its index.json lists too many artifacts");
