@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+
+#include "api/kinds.h"
+
 namespace capi::ops {
 namespace {
 
@@ -16,6 +20,26 @@ TEST(SlimWorkload, DropsThePodTemplateAndKeepsWhatHealthReads) {
   EXPECT_EQ(deployment.json()["spec"], (Json{{"replicas", 2}}));
   EXPECT_EQ(deployment.json()["status"], (Json{{"readyReplicas", 1}}));
   EXPECT_FALSE(deployment.json()["metadata"].contains("managedFields"));
+}
+
+// P1: at zero it is well where a pause has brought it there; where somebody else has, its own conditions say how it is.
+TEST(WorkloadOf, AtZeroIsWellInAPauseAlone_P1) {
+  Json json = {{"apiVersion", "apps/v1"},
+               {"kind", "Deployment"},
+               {"metadata", {{"name", "a"}, {"namespace", "n"}, {"generation", 1}}},
+               {"spec", {{"replicas", 0}}},
+               {"status", {{"observedGeneration", 1}}}};
+  const auto health = [&json] {
+    auto object = std::make_shared<const kube::Object>(json);
+    return WorkloadOf({"apps", "Deployment", "n", "a"}, object).health;
+  };
+  EXPECT_NE(health().message, "paused at zero replicas");
+  json["metadata"]["annotations"][std::string(api::kAnnotationOriginalReplicas)] = "1";
+  EXPECT_EQ(health().state, kube::HealthState::kCurrent);
+  EXPECT_EQ(health().message, "paused at zero replicas");
+  json["status"]["replicas"] = 1;
+  EXPECT_EQ(health().state, kube::HealthState::kInProgress);
+  EXPECT_EQ(health().message, "1 replicas are going");
 }
 
 // F1: whatever a server sends.
