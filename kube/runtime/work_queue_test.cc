@@ -127,6 +127,10 @@ TEST(WorkQueue, TellsWhatTimeAloneBegan) {
   queue.Done("a");
   begin();
   EXPECT_TRUE(queue.ByTimeAlone("a"));
+  queue.Done("a");
+  EXPECT_FALSE(queue.ByTimeAlone("a")) << "nothing is under way";
+  queue.AddAfter("a", Millis(100));
+  begin();
   queue.AddAfter("a", Millis(0));
   queue.Done("a");
   begin();
