@@ -33,12 +33,6 @@ class World(provider_rights.World):
             self.git.release("core.git", tag, os.path.join(rights.RELEASES, "cluster-api", tag), "releases/core")
         self.install()
 
-    def declare(self, provider, **spec):
-        self.prepare(provider["ns"])
-        item = {"apiVersion": f"{provider_rights.API_GROUP}/v1alpha2", "kind": provider["kind"], "spec": spec}
-        item["metadata"] = {"name": provider["name"], "namespace": provider["ns"]}
-        self.must("apply", "-f", "-", given=json.dumps(item))
-
     def write_secret(self, provider, name="git", **values):
         self.prepare(provider["ns"])
         item = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name, "namespace": provider["ns"]}, "stringData": values}

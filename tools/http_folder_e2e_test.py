@@ -100,7 +100,7 @@ class HttpFolder(WithFolder):
         world.ca = self.server.ca
         world.install()
         world.start_operator()
-        self.declare(world)
+        world.declare(CORE, fetchConfig={"url": self.server.url})
         world.until("it says why it asks nobody", lambda: "--allowed-sources" in world.status(CORE)[2], words=lambda: world.status(CORE)[2])
         self.assertEqual(self.server.server.asked, [])
         world.kill_operator()
@@ -114,12 +114,6 @@ class HttpFolder(WithFolder):
         with open(os.path.join(folder, "versions.txt"), "a", encoding="utf-8") as file:
             file.write("v1.12.9\n")
         world.await_newer(CORE, "v1.12.9")
-
-    def declare(self, world):
-        world.prepare(CORE["ns"])
-        item = {"apiVersion": f"{provider_rights.API_GROUP}/v1alpha2", "kind": CORE["kind"], "spec": {"fetchConfig": {"url": self.server.url}}}
-        item["metadata"] = {"name": CORE["name"], "namespace": CORE["ns"]}
-        world.must("apply", "-f", "-", given=json.dumps(item))
 
 
 if __name__ == "__main__":

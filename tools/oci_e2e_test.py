@@ -42,12 +42,6 @@ class World(provider_rights.World):
         self.shared = self.registry.push(SHARED_REPOSITORY, "all-of-them", shared)
         self.install()
 
-    def declare(self, provider, **spec):
-        self.prepare(provider["ns"])
-        item = {"apiVersion": f"{provider_rights.API_GROUP}/v1alpha2", "kind": provider["kind"], "spec": spec}
-        item["metadata"] = {"name": provider["name"], "namespace": provider["ns"]}
-        self.must("apply", "-f", "-", given=json.dumps(item))
-
     def write_credentials(self, provider, password):
         self.prepare(provider["ns"])
         item = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "registry", "namespace": provider["ns"]}}

@@ -16,22 +16,29 @@ constexpr std::string_view kObject = R"({"apiVersion":"operator.cluster.x-k8s.io
   "kind":"InfrastructureProvider","metadata":{"name":"a","namespace":"n","uid":"u","resourceVersion":"2"},
   "spec":{"version":"v1.0.0"}})";
 
-// Writes a status to a server that answers with this warning.
-Status WriteWith(std::string_view warning) {
+// Writes a status to a server that answers with this warning. Gets what was sent.
+Status Write(api::Provider& provider, const api::ProviderStatus& status, const SecretMasks& masks = {},
+             std::string* sent = nullptr, std::string_view warning = "") {
   http_testing::RawServer server([&](http_testing::Peer& peer, int) {
-    peer.ReadRequest();
+    std::string request = peer.ReadRequest();
+    if (sent != nullptr) *sent = std::move(request);
     std::string header = warning.empty() ? "" : "Warning: 299 - \"" + std::string(warning) + "\"\r\n";
     peer.Write("HTTP/1.1 200 OK\r\nConnection: close\r\n" + header +
                "Content-Length: " + std::to_string(kObject.size()) + "\r\n\r\n" + std::string(kObject));
   });
   auto client = *kube::Client::Connect({.server = server.url()}, {});
   ProviderCache cache([](const ProviderCache::Change&) {});
-  const SecretMasks masks;
   StatusWriter writer(*client, cache, masks);
-  api::Provider provider = *api::ParseProvider(kube::Object(Json::parse(kObject)));
+  return writer.WriteStatus(Context{}.WithTimeout(Seconds(30)), provider, status);
+}
+
+api::Provider Parsed() { return *api::ParseProvider(kube::Object(Json::parse(kObject))); }
+
+Status WriteWith(std::string_view warning) {
+  api::Provider provider = Parsed();
   api::ProviderStatus status = provider.status;
   status.contract = "v1beta2";
-  return writer.WriteStatus(Context{}.WithTimeout(Seconds(30)), provider, status);
+  return Write(provider, status, {}, nullptr, warning);
 }
 
 TEST(StatusWriter, AFieldThatTheServerDropsIsAnError) {
@@ -47,14 +54,7 @@ TEST(StatusWriter, AFieldThatTheServerDropsIsAnError) {
 // I7: whoever put a status together, and forgot what it was made of.
 TEST(StatusWriter, NoMessageHoldsASecretValue) {
   std::string sent;
-  http_testing::RawServer server([&](http_testing::Peer& peer, int) {
-    sent = peer.ReadRequest();
-    peer.Write("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: " + std::to_string(kObject.size()) +
-               "\r\n\r\n" + std::string(kObject));
-  });
-  auto client = *kube::Client::Connect({.server = server.url()}, {});
-  ProviderCache cache([](const ProviderCache::Change&) {});
-  api::Provider provider = *api::ParseProvider(kube::Object(Json::parse(kObject)));
+  api::Provider provider = Parsed();
   SecretValues values;
   values.Add("s3cr3t-s3cr3t");
   SecretMasks masks;
@@ -63,8 +63,7 @@ TEST(StatusWriter, NoMessageHoldsASecretValue) {
   status.conditions = {{"Ready", "False", "InstallFailed", "pod p: s3cr3t-s3cr3t", 1, "2026-01-01T00:00:00Z"}};
   status.history = {api::HistoryEntry{"v1.0.0", "v1beta1", ""}};
   status.history[0].message = "container m: s3cr3t-s3cr3t";
-  StatusWriter writer(*client, cache, masks);
-  ASSERT_TRUE(writer.WriteStatus(Context{}.WithTimeout(Seconds(30)), provider, status).ok());
+  ASSERT_TRUE(Write(provider, status, masks, &sent).ok());
   EXPECT_THAT(sent, HasSubstr("pod p: ***"));
   EXPECT_THAT(sent, HasSubstr("container m: ***"));
   EXPECT_THAT(sent, ::testing::Not(HasSubstr("s3cr3t")));
@@ -136,22 +135,13 @@ TEST(StatusWriter, ARestoreBehindTheLastWriteIsNoticed) {
 // A merge patch keeps the members of a member that it doesn't name.
 TEST(StatusWriter, WhatWentOfAMemberIsSetToNull_U12) {
   std::string sent;
-  http_testing::RawServer server([&](http_testing::Peer& peer, int) {
-    sent = peer.ReadRequest();
-    peer.Write("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: " + std::to_string(kObject.size()) +
-               "\r\n\r\n" + std::string(kObject));
-  });
-  auto client = *kube::Client::Connect({.server = server.url()}, {});
-  ProviderCache cache([](const ProviderCache::Change&) {});
-  const SecretMasks masks;
-  api::Provider provider = *api::ParseProvider(kube::Object(Json::parse(kObject)));
+  api::Provider provider = Parsed();
   provider.status.update_check = api::UpdateCheck{"of", "2026-01-01T00:00:00Z", "2026-01-01T12:00:00Z"};
   provider.status.source = "github.com";
   api::ProviderStatus status = provider.status;
   status.source = "";
   status.update_check = api::UpdateCheck{"of another"};
-  StatusWriter writer(*client, cache, masks);
-  ASSERT_TRUE(writer.WriteStatus(Context{}.WithTimeout(Seconds(30)), provider, status).ok());
+  ASSERT_TRUE(Write(provider, status, {}, &sent).ok());
   EXPECT_THAT(sent, HasSubstr(R"("source":null)"));
   EXPECT_THAT(sent, HasSubstr(R"("updateCheck":{"next":null,"source":"of another","time":null})"));
 }

@@ -47,6 +47,12 @@ class World(rights.World):
         values = [f"--from-literal={name}={value}" for name, value in KEYS.items()]
         self.must("create", "secret", "generic", "variables", "-n", namespace, *values)
 
+    def declare(self, provider, **spec):
+        self.prepare(provider["ns"])
+        metadata = {"name": provider["name"], "namespace": provider["ns"]}
+        item = {"apiVersion": f"{API_GROUP}/v1alpha2", "kind": provider["kind"], "metadata": metadata, "spec": spec}
+        self.must("apply", "-f", "-", given=json.dumps(item))
+
     def apply(self, provider, version):
         self.prepare(provider["ns"])
         self.must("apply", "-f", "-", given=PROVIDER.format(version=version, **provider))
