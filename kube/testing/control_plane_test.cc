@@ -140,7 +140,7 @@ TEST(ControlPlane, LeavesNothingBehind) {
 // A start that fails says why, with the program's own words.
 TEST(ControlPlane, FailedStartShowsTheLog) {
   TemporaryPrograms broken;
-  broken.Put("etcd", "#!/bin/sh\nsleep 1000\n");
+  broken.Put("etcd", "#!/bin/sh\nexec sleep 1000\n");
   broken.Put("kube-apiserver", "#!/bin/sh\necho cannot bind the port >&2\nexit 1\n");
   auto plane = ControlPlane::Start();
   ASSERT_FALSE(plane.ok());

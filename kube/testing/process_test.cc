@@ -40,7 +40,7 @@ TEST(Process, StopsBySignalAndByForceWhereThatIsIgnored) {
   EXPECT_EQ(Launch(keep, {.argv = {"/bin/sleep", "1000"}}).Stop(SIGTERM), 128 + SIGTERM);
 
   TemporaryFolder folder;
-  Process& stubborn = Launch(keep, {.argv = {"/bin/sh", "-c", "trap '' TERM; echo ready; while :; do sleep 1000; done"},
+  Process& stubborn = Launch(keep, {.argv = {"/bin/sh", "-c", "trap '' TERM; echo ready; while :; do sleep 1; done"},
                                     .log_file = folder.path() + "/log"});
   ASSERT_TRUE(Eventually([&] { return stubborn.LogTail() == "ready"; }));
   EXPECT_FALSE(stubborn.Wait(Millis(1)).has_value());
