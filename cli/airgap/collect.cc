@@ -170,14 +170,35 @@ bool WantTheSame(const Wanted& a, const Wanted& b) {
   return api::SameVersion(a.version, b.version) && a.source == b.source;
 }
 
-// T1, T9, T15: as a cluster would have it once these are applied. A namespace that isn't written is the object's.
-const kube::Object* FindSecret(const std::vector<Document>& documents, const api::ObjectRef& ref) {
+bool HasTheSame(const kube::Object& a, const kube::Object& b) {
+  for (const char* part : {"data", "stringData", "sops"}) {
+    const Json *of_a = Find(a.json(), {part}), *of_b = Find(b.json(), {part});
+    if ((of_a == nullptr ? Json() : *of_a) != (of_b == nullptr ? Json() : *of_b)) return false;
+  }
+  return true;
+}
+
+// T1, T9, T15: as a cluster would have it once these are applied. A namespace that isn't written is the object's. The
+// files may be those of several clusters: the one of the object's own `file` counts before all others, and of several
+// that differ none, so that no server gets what is another's.
+FileSecret FindSecret(const std::vector<Document>& documents, const std::string& file, const api::ObjectRef& ref) {
+  std::vector<const Document*> own, others;
   for (const Document& document : documents) {
     const kube::Object& object = document.object();
     if (object.kind() != "Secret" || !object.group_version().group.empty() || object.name() != ref.name) continue;
-    if (object.ns().empty() || object.ns() == ref.ns) return &object;
+    if (object.ns().empty() || object.ns() == ref.ns) (document.file() == file ? own : others).push_back(&document);
   }
-  return nullptr;
+  const auto& found = own.empty() ? others : own;
+  if (found.empty()) return {};
+  const Document& first = *found.front();
+  for (const Document* other : found) {
+    if (HasTheSame(first.object(), other->object())) continue;
+    return {nullptr,
+            fmt::format("is in these files with two contents ({}:{} and {}:{}), of which none is taken: put the "
+                        "one that is meant into the file of the object, or name the files of one cluster",
+                        first.file(), first.PlaceOf({}).line, other->file(), other->PlaceOf({}).line)};
+  }
+  return {&first.object(), ""};
 }
 
 Result<std::vector<Asking>> InFiles(const CollectOptions& options, Clusters clusters, std::istream& in, Notes& notes) {
@@ -210,8 +231,8 @@ Result<std::vector<Asking>> InFiles(const CollectOptions& options, Clusters clus
       return Invalid(fmt::format("{}: {} is there twice, with two versions or sources: name the files of one cluster",
                                  document.file(), Describe(provider.id)));
     before.push_back(one);
-    auto find = [&](const api::ObjectRef& ref) { return FindSecret(manifests.documents, ref); };
-    SourceSecret secret = TRY_WITH(ForItsSource(provider, find), name);
+    auto find = [&](const api::ObjectRef& ref) { return FindSecret(manifests.documents, document.file(), ref); };
+    SourceSecret secret = ForItsSource(provider, find);
     std::string place = fmt::format("{}:{}", document.file(), document.PlaceOf({}).line);
     out.push_back({std::move(provider), std::move(place), std::move(secret)});
   }

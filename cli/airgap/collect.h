@@ -44,8 +44,9 @@ struct CollectedRelease {
 // kInvalidArgument for options that say nothing together. Sends no request.
 Status CheckOptions(const CollectOptions& options);
 
-// Each once; of an object that files have several times, each release that it asks for. `cluster`: null unless
-// `existing`. Errors name the provider; one that fails, fails all.
+// Each once; of an object that files have several times, each release that it asks for. `cluster`: where `existing`
+// looks, and where what objects of files name for their sources is taken from; null where no cluster is asked. Errors
+// name the provider; one that fails, fails all.
 Result<std::vector<CollectedRelease>> Collect(const Context& ctx, const Config& config, const CollectOptions& options,
                                               Clusters clusters, ManagementCluster* cluster, std::istream& in,
                                               Notes& notes);

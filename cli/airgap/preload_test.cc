@@ -97,6 +97,80 @@ TEST_F(AirGap, TheSecretOfAnObjectMayStandInTheSameFiles_L25_L27_T15) {
               HasSubstr("; Secret capa-system/git, which is named for it, isn't there"));
 }
 
+std::string SecretNamed(const std::string& name, const std::string& more) {
+  return "---\napiVersion: v1\nkind: Secret\nmetadata: {name: " + name + ", namespace: capa-system}\n" + more + "\n";
+}
+
+// T1: two clusters call what they have for their own servers the same.
+TEST_F(AirGap, NoServerGetsTheSecretOfAnotherFile_L25_L27_T1) {
+  const std::string authorization[] = {"Basic " + Base64Encode("me:dev"), "Basic " + Base64Encode("me:prod")};
+  fetch::GitStandIn dev({.authorization = authorization[0]}), prod({.authorization = authorization[1]});
+  std::string objects[2], secrets[2];
+  for (const auto& [i, server, version] : {std::tuple(0, &dev, "v2.0.0"), {1, &prod, "v2.1.0"}}) {
+    server->Release(version,
+                    {{"metadata.yaml", kMetadata}, {"components.yaml", ComponentsOf("aws", "capa-system", version)}});
+    objects[i] = Object("{version: " + std::string(version) + ", fetchConfig: {git: {url: '" + server->url() +
+                        "', secretRef: {name: git}}}}");
+    secrets[i] = SecretNamed("git", std::string("stringData: {username: me, password: ") + (i == 0 ? "dev}" : "prod}"));
+  }
+  const auto create = [&](const std::string& folder) {
+    return RunAlone({"bundle", "create", "-f", cluster_.folder / folder, "-o", cluster_.folder / "b.tar",
+                     "--install-cert-manager=false"});
+  };
+  for (int i : {0, 1}) cluster_.folder.Put("own/" + std::to_string(i) + ".yaml", objects[i] + secrets[i]);
+  Outcome made = create("own");
+  EXPECT_EQ(made.code, 0) << made.err;
+  for (int i : {0, 1}) {
+    cluster_.folder.Put("apart/" + std::to_string(i) + "/aws.yaml", objects[i]);
+    cluster_.folder.Put("apart/" + std::to_string(i) + "/git.yaml", secrets[i]);
+  }
+  Outcome refused = create("apart");
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.err, HasSubstr("; Secret capa-system/git is in these files with two contents ("));
+  EXPECT_THAT(refused.err, HasSubstr("apart/1/git.yaml:"));
+  for (const std::string& request : dev.seen()) EXPECT_THAT(request, Not(HasSubstr(authorization[1])));
+  for (const std::string& request : prod.seen()) EXPECT_THAT(request, Not(HasSubstr(authorization[0])));
+  // Twice the same is one.
+  cluster_.folder.Put("apart/1/aws.yaml", objects[0]);
+  cluster_.folder.Put("apart/1/git.yaml", secrets[0]);
+  EXPECT_EQ(create("apart").code, 0);
+}
+
+// As repositories of GitOps have them: encrypted by SOPS, or as templates.
+TEST_F(AirGap, ASecretThatCannotBeReadAsItStandsThereHasNothing_L25_L27) {
+  fetch::OciStandIn open(
+      {{"v2.0.0",
+        {.files = {{"metadata.yaml", kMetadata}, {"components.yaml", ComponentsOf("aws", "capa-system", "v2.0.0")}}}}}),
+      closed({}, fetch::OciAuth::kBasic);
+  const std::tuple<const char*, const char*> cases[] = {
+      {"data: {OCI_USERNAME: bWU=, OCI_PASSWORD: 'ENC[AES256_GCM,data:a]'}\nsops: {version: 3.9.0}",
+       "Secret capa-system/own is encrypted by SOPS"},
+      {"stringData: {OCI_USERNAME: me, OCI_PASSWORD: 'ENC[AES256_GCM,data:a]'}\nsops: {version: 3.9.0}",
+       "Secret capa-system/own is encrypted by SOPS"},
+      {"data: {OCI_USERNAME: bWU=, OCI_PASSWORD: '${PASSWORD_B64}'}", "Secret capa-system/own, key OCI_PASSWORD"},
+  };
+  for (const auto& [secret, words] : cases) {
+    for (const char* by : {"configSecret: {name: own}", "secretRef: {name: own}"}) {
+      SCOPED_TRACE(std::string(by) + secret);
+      const bool variables = std::string_view(by).starts_with("c");
+      auto object = [&](const std::string& url) {
+        return Object("{version: v2.0.0, " + (variables ? std::string(by) + ", " : "") + "fetchConfig: {oci: '" + url +
+                      "'" + (variables ? "" : std::string(", ") + by) + "}}") +
+               SecretNamed("own", secret);
+      };
+      Outcome made = RunAlone({"preload", "-f", "-", "-o", "yaml"}, {}, object(open.reference()));
+      EXPECT_EQ(made.code, 0) << made.err;
+      Outcome refused = RunAlone({"preload", "-f", "-", "-o", "yaml"}, {}, object(closed.reference()));
+      EXPECT_EQ(refused.code, 1);
+      EXPECT_THAT(refused.err, HasSubstr("asked without credentials, since those in these files can't be read (" +
+                                         std::string(words)));
+      for (const fetch::OciRequest& request : closed.seen()) EXPECT_EQ(request.authorization, "");
+      // With a cluster that is asked what the files have isn't looked at.
+      EXPECT_EQ(Run({"preload", "-f", cluster_.folder.Put("objects/aws.yaml", object(open.reference()))}).code, 0);
+    }
+  }
+}
+
 // Up to 1 MiB, of which the command has just sent all.
 TEST_F(AirGap, PreloadReadsNothingBackThatItHasMade_L25) {
   fetch::OciStandIn registry(

@@ -106,17 +106,28 @@ Result<SourceSecret> ForItsSource(const Context& ctx, kube::Client& client, cons
   return TakenFrom(provider, *found);
 }
 
-Result<SourceSecret> ForItsSource(const api::Provider& provider,
-                                  const std::function<const kube::Object*(const api::ObjectRef&)>& find) {
+SourceSecret ForItsSource(const api::Provider& provider, const std::function<FileSecret(const api::ObjectRef&)>& find) {
   const Named named = SecretOf(provider);
   if (!named.secret) return SourceSecret{{}, named.foreign};
-  const kube::Object* found = find(*named.secret);
-  if (found != nullptr) return TakenFrom(provider, *found);
+  const std::string where = TextOf(*named.secret);
+  const FileSecret found = find(*named.secret);
+  if (!found.unclear.empty()) return SourceSecret{{}, where + " " + found.unclear};
+  if (found.object != nullptr) {
+    const bool encrypted = Find(found.object->json(), {"sops"}) != nullptr;
+    auto taken = encrypted ? Result<SourceSecret>(Error{Code::kInvalidArgument, where + " is encrypted by SOPS", {}})
+                           : TakenFrom(provider, *found.object);
+    if (taken.ok()) return *std::move(taken);
+    return SourceSecret{{},
+                        fmt::format("it was asked without credentials, since those in these files can't be read "
+                                    "({}): put it into them decrypted and filled in, or take the objects of a "
+                                    "cluster that has it (--existing)",
+                                    taken.error().message)};
+  }
   if (!named.for_source) return SourceSecret();
   return SourceSecret{{},
                       fmt::format("{}, which is named for it, isn't in these files, and no cluster is asked for it: "
                                   "put it into them, or take the objects of a cluster that has it (--existing)",
-                                  TextOf(*named.secret))};
+                                  where)};
 }
 
 Error WithUnread(Error error, const std::string& unread) {

@@ -30,9 +30,15 @@ struct SourceSecret {
 // read: the source may be public. `unread` says so of one that is named for the source.
 Result<SourceSecret> ForItsSource(const Context& ctx, kube::Client& client, const api::Provider& provider);
 
-// The same of Secrets in files: `find` says which there is, null for none. No cluster is asked.
-Result<SourceSecret> ForItsSource(const api::Provider& provider,
-                                  const std::function<const kube::Object*(const api::ObjectRef&)>& find);
+// A Secret of files. A value.
+struct FileSecret {
+  const kube::Object* object = nullptr;  // null for none
+  std::string unclear;                   // "is there twice": why none of several is taken
+};
+
+// The same of Secrets in files: `find` says which there is. No cluster is asked. One that can't be read as it stands
+// there, since it is encrypted or a template, has nothing.
+SourceSecret ForItsSource(const api::Provider& provider, const std::function<FileSecret(const api::ObjectRef&)>& find);
 
 // The error of a source that was asked without what a Secret may have for it: that may be why. `unread`:
 // SourceSecret's.
