@@ -181,6 +181,10 @@ TEST_F(BundleImages, ADamagedLayerIsNoticedBeforeAnythingIsWritten_L28) {
   EXPECT_EQ(refused.code, 1);
   EXPECT_THAT(refused.err, AllOf(HasSubstr("nothing was written"), HasSubstr("does not have the digest")));
   EXPECT_EQ(to_.manifest("/v2/capi/gcp/:v2.0.0"), "");
+  // What can be told without them is told first.
+  for (const char* flag : {"--images-to", "--to"})
+    EXPECT_THAT(RunAlone({"bundle", "load", file_, flag, "http://" + to_.host() + "/No Place"}, kUser).err,
+                HasSubstr(std::string(flag) + ": "));
 }
 
 // A registry that lacks some would be named for all.

@@ -51,6 +51,11 @@ Status CheckSources(const ImageSources& sources) {
   return Ok();
 }
 
+Status CheckTarget(const std::string& to) {
+  TRY_WITH(Under(to, "any"), "--images-to");
+  return Ok();
+}
+
 Result<FoundImages> FoundImages::Find(const Context& ctx, const Config& config, const std::vector<std::string>& images,
                                       const ImageSources& sources, Notes& notes) {
   std::vector<fetch::Platform> platforms;

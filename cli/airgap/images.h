@@ -54,6 +54,8 @@ struct ImagePublication {
   std::string Named(const Bundle& bundle) const;  // "oci://registry/prefix/name:tag@sha256:..."
 };
 
+// kInvalidArgument for what is no place. Sends no request.
+Status CheckTarget(const std::string& to);
 // Each image that is in the bundle under the last part of its name. kFailedPrecondition where two would be one.
 Result<std::vector<ImagePublication>> PlanImages(const std::map<std::string, fetch::OciImage>& images,
                                                  const std::string& to);

@@ -149,6 +149,10 @@ Status IntoFolder(const Bundle& bundle, const BundleLoadOptions& options, const 
   return Ok();
 }
 
+Result<api::OciReference> ReferenceUnder(const std::string& to, const std::string& name) {
+  return TRY_WITH(api::ParseOciReference(to + (to.ends_with('/') ? "" : "/") + name), "--to");
+}
+
 // "oci://host/prefix" and the label of each provider: a repository of its own, whose tags are the versions.
 Result<std::vector<Publication>> PublicationsOf(const Bundle& bundle, const std::string& to) {
   std::vector<std::tuple<std::string, std::string, fetch::PackedArtifact>> all;
@@ -156,10 +160,9 @@ Result<std::vector<Publication>> PublicationsOf(const Bundle& bundle, const std:
     all.emplace_back(one.label(), one.release.version.ToString(), ArtifactOf(one));
   if (bundle.cert_manager)
     all.emplace_back("cert-manager", bundle.cert_manager->version, ArtifactOf(*bundle.cert_manager));
-  const bool ends = to.ends_with('/');
   std::vector<Publication> out;
   for (auto& [label, version, artifact] : all) {
-    auto reference = TRY_WITH(api::ParseOciReference(to + (ends ? "" : "/") + label), "--to");
+    auto reference = TRY(ReferenceUnder(to, label));
     reference.tag = TagOf(version);
     out.push_back({.reference = std::move(reference), .artifact = std::move(artifact)});
   }
@@ -218,7 +221,9 @@ Status CheckFlags(const BundleLoadOptions& options) {
   if (elsewhere && !options.ns.empty()) return Invalid("--target-namespace is about ConfigMaps in a cluster alone");
   if (options.force && options.to.empty() && options.images_to.empty())
     return Invalid("--force is about tags of a registry (--to, --images-to) alone");
-  return Ok();
+  // Before all layers are read, which may take minutes.
+  if (!options.to.empty()) TRY(ReferenceUnder(options.to, "any"));
+  return options.images_to.empty() ? Ok() : CheckTarget(options.images_to);
 }
 
 }  // namespace
