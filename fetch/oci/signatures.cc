@@ -247,7 +247,7 @@ class Gatherer {
     for (Referrer& one : referrers) {
       if (IsFull() || limits_ != limits) return;
       if (!one.bundles && !IsLimited()) Read(one);
-      if (one.bundles) TakeBundles(*one.bundles);
+      if (one.bundles) TakeBundles(*one.bundles, limits);
     }
   }
 
@@ -265,9 +265,10 @@ class Gatherer {
     }
   }
 
-  void TakeBundles(const std::vector<Layer>& bundles) {
+  // `limits`: as often as the server had said when to come again.
+  void TakeBundles(const std::vector<Layer>& bundles, size_t limits) {
     for (const Layer& layer : bundles) {
-      if (IsFull()) return;
+      if (IsFull() || limits_ != limits) return;
       auto bundle = Blob(layer);
       Take(bundle.ok() ? Result<ArtifactSignature>(ArtifactSignature{.bundle = *std::move(bundle)}) : bundle.error());
     }

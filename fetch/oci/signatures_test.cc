@@ -50,8 +50,10 @@ class Beside {
     layer["annotations"] = {{"dev.cosignproject.cosign/signature", signature}};
     return layer;
   }
-  Json Referrer(const std::string& bundle, const std::string& type = kBundleType) {
-    const std::string manifest = ToJsonText({{"artifactType", type}, {"layers", Json::array({Blob(bundle, type)})}});
+  Json Referrer(const std::string& bundle, const std::string& type = kBundleType, const std::string& more = "") {
+    Json layers = Json::array({Blob(bundle, type)});
+    if (!more.empty()) layers.push_back(Blob(more, type));
+    const std::string manifest = ToJsonText({{"artifactType", type}, {"layers", layers}});
     answers["manifests/" + DigestOf(manifest)] = OciAnswer(200, manifest);
     return {{"artifactType", type}, {"digest", DigestOf(manifest)}, {"size", manifest.size()}};
   }
@@ -451,14 +453,14 @@ TEST(OciSignatures, ALimitEndsTheLook_T14) {
   const struct {
     const char* at;
     size_t read, asked;  // signatures; and requests to the registry for them
-  } cases[] = {{"nowhere", 4, 9},   {"tag", 0, 1},      {"payload", 0, 2},
-               {"referrers", 1, 3}, {"manifest", 2, 6}, {"bundle", 1, 7}};
+  } cases[] = {{"nowhere", 5, 10},  {"tag", 0, 1},      {"payload", 0, 2},
+               {"referrers", 1, 3}, {"manifest", 3, 7}, {"bundle", 1, 7}};
   for (const auto& c : cases) {
     SCOPED_TRACE(c.at);
     World world;
     Beside& beside = world.beside;
-    std::vector<Json> index;
-    for (int i = 0; i < 3; ++i) index.push_back(beside.Referrer(fmt::format("{{\"bundle\":{}}}", i)));
+    std::vector<Json> index = {beside.Referrer("{\"bundle\":0}", kBundleType, "{\"bundle\":3}")};
+    for (const char* bundle : {"{\"bundle\":1}", "{\"bundle\":2}"}) index.push_back(beside.Referrer(bundle));
     beside.answers[beside.referrers()] = Beside::Index(index);
     beside.Tag({beside.Layer("payload", "c2ln")});
     const std::map<std::string, std::string> places = {{"tag", beside.tag()},
@@ -475,10 +477,8 @@ TEST(OciSignatures, ALimitEndsTheLook_T14) {
     });
     EXPECT_EQ(static_cast<size_t>(asked), c.asked);
     EXPECT_EQ(found.ok(), c.read > 0);
-    if (!found.ok()) {
-      EXPECT_EQ(found.code(), Code::kRateLimited);
-      continue;
-    }
+    if (!found.ok()) EXPECT_EQ(found.code(), Code::kRateLimited);
+    if (!found.ok()) continue;
     EXPECT_EQ(found->unread.has_value(), places.contains(c.at));
     EXPECT_EQ(SignedArtifact::Parse(found->at(std::string(api::kArtifactKey))).value().signatures.size(), c.read);
   }
