@@ -139,14 +139,16 @@ class Cuts {
     });
   }
   // Whether each byte came once, in order.
-  bool Comes(const Context& ctx) {
+  bool Comes(const Context& ctx, const OciOptions& options = {}) {
     std::string came;
     Status read =
-        OciPull(At(registry_, "org/image:v1"), {})
+        OciPull(At(registry_, "org/image:v1"), options)
             .Blob(ctx, OciDigest(layer_), layer_.size(), [&](std::string_view piece) { return came += piece, Ok(); });
+    why = read.ok() ? "" : read.error().message;
     return read.ok() && came == layer_;
   }
   std::vector<std::string> ranges;
+  std::string why;  // it didn't
 
  private:
   const std::string layer_;
@@ -202,6 +204,51 @@ TEST(Image, ABlobThatHardlyComesIsAnOutage_L28) {
   });
   EXPECT_FALSE(cuts.Comes(Hurried()));
   EXPECT_EQ(cuts.ranges.size(), 4u);
+}
+
+// Each look at it takes so long: so does a connection on which little comes.
+class SlowClock : public HurriedClock {
+ public:
+  explicit SlowClock(Seconds look) : look_(look) {}
+  MonoTime Monotonic() override { return HurriedClock::Monotonic() + ++looks_ * look_; }
+
+ private:
+  const Seconds look_;
+  int looks_ = 0;
+};
+
+// As long as that asks.
+OciOptions Patient() {
+  OciOptions options;
+  options.request_timeout = options.connect_timeout = std::chrono::hours(1);
+  return options;
+}
+
+TEST(Image, ABlobThatHardlyComesForHalfAnHourIsAnOutage_L28) {
+  Cuts cuts(std::string(900'000, 'x'), [](size_t, bool by_range, std::string_view rest) {
+    return OciAnswer(by_range ? 206 : 200, std::string(rest));
+  });
+  SlowClock clock(Seconds(600));
+  Context ctx;
+  ctx.clock = &clock;
+  EXPECT_FALSE(cuts.Comes(ctx, Patient()));
+  EXPECT_THAT(cuts.why, HasSubstr("it is too slow: "));
+  EXPECT_EQ(cuts.ranges.size(), 4u);
+}
+
+// What is there comes once more where a part can't be had, and takes as long as it did.
+TEST(Image, ABlobComesHoweverLongItsBeginningTakesOnceMore_L28) {
+  constexpr size_t kSize = 20u << 20;
+  Cuts cuts(std::string(kSize, 'x'), [](size_t asked, bool, std::string_view) {
+    return OciAnswer(200, std::string(asked < 3 ? kSize - 1 : kSize, 'x'));
+  });
+  SlowClock clock(Seconds(2));
+  Context ctx;
+  ctx.clock = &clock;
+  const MonoTime begun = clock.Monotonic();
+  EXPECT_TRUE(cuts.Comes(ctx, Patient())) << cuts.why;
+  EXPECT_EQ(cuts.ranges.size(), 3u);
+  EXPECT_GT(clock.Monotonic() - begun, std::chrono::minutes(90)) << "half an hour for each";
 }
 
 // Answers of a registry that is away for a moment, and what is waited for.

@@ -61,31 +61,37 @@ Status OciPull::Blob(const Context& ctx, const std::string& digest, std::uint64_
                      const std::function<Status(std::string_view piece)>& take) {
   RunningSha256 sum;
   Tries tries(before_wait_);
-  std::uint64_t taken = 0, renewed = 0;
+  std::uint64_t taken = 0, renewed = 0, came = 0;  // came: since then
   MonoTime since = ctx.clock->Monotonic();
-  auto came = [&](Code code) { return Error{code, fmt::format("{} of {} bytes of {} came", taken, size, digest), {}}; };
-  auto take_new = [&](std::string_view piece) -> Status {
+  auto error = [&](Code code) {
+    return Error{code, fmt::format("{} of {} bytes of {} came", taken, size, digest), {}};
+  };
+  auto take_new = [&](std::string_view piece, size_t known) -> Status {
+    came += piece.size();
+    const MonoTime now = ctx.clock->Monotonic();
+    if (came < kProgress && now - since > kProgressTime) return error(Code::kUnavailable).With("it is too slow");
+    if (came >= kProgress) came = 0, since = now;
+    piece.remove_prefix(known);
     sum.Add(piece);
     taken += piece.size();
     if (taken - renewed >= kProgress) {
       tries.Reset();
       renewed = taken;
-      since = ctx.clock->Monotonic();
-    } else if (ctx.clock->Monotonic() - since > kProgressTime) {
-      return came(Code::kUnavailable).With("it is too slow");
     }
     return piece.empty() ? Ok() : take(piece);
   };
   for (bool by_range = true; taken < size;) {
     const std::uint64_t before = taken;
     int status = 0;
+    came = 0;
+    since = ctx.clock->Monotonic();
     auto got = BlobFrom(ctx, {digest, size, before, by_range}, status, take_new);
     if (taken == size && got.ok()) break;
     if (by_range && before > 0 && RefusesParts(status)) {
       by_range = false;
       continue;
     }
-    TRY(tries.Next(ctx, got.ok() ? came(Code::kUnavailable) : got.error()));
+    TRY(tries.Next(ctx, got.ok() ? error(Code::kUnavailable) : got.error()));
   }
   if ("sha256:" + sum.Hex() == digest) return Ok();
   return Error{Code::kFailedPrecondition, fmt::format("what came does not have the digest {}", digest), {}};
@@ -93,7 +99,7 @@ Status OciPull::Blob(const Context& ctx, const std::string& digest, std::uint64_
 
 // What isn't the part that was asked for hasn't the digest in the end.
 Status OciPull::BlobFrom(const Context& ctx, const Part& part, int& status,
-                         const std::function<Status(std::string_view piece)>& take) {
+                         const std::function<Status(std::string_view piece, size_t known)>& take) {
   constexpr int kPart = 206;
   std::uint64_t at = 0;  // where the next piece of the answer is
   OciCall call{.method = "GET",
@@ -110,8 +116,7 @@ Status OciPull::BlobFrom(const Context& ctx, const Part& part, int& status,
     at += piece.size();
     if (at > part.size)
       return Error{Code::kFailedPrecondition, fmt::format("{} has more bytes than it should", part.digest), {}};
-    piece.remove_prefix(static_cast<size_t>(known));
-    return take(piece);
+    return take(piece, static_cast<size_t>(known));
   };
   TRY(registry_.Ask(ctx, call));
   return Ok();

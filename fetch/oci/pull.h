@@ -24,7 +24,8 @@ class OciPull {
   // kFailedPrecondition for what isn't what was named.
   Result<OciImage> Image(const Context& ctx, const std::vector<Platform>& platforms);
   // A blob of `size` bytes: each goes to `take` once, in order, however often the connection breaks meanwhile: what is
-  // missing is asked for. It may take as long as it goes on: kUnavailable where half an hour brings less than 1 MiB.
+  // missing is asked for. It may take as long as it goes on: kUnavailable where half an hour of an answer brings less
+  // than 1 MiB, known before or not.
   // At the end it has this digest, or it is kFailedPrecondition. An error of `take` ends it.
   Status Blob(const Context& ctx, const std::string& digest, std::uint64_t size,
               const std::function<Status(std::string_view piece)>& take);
@@ -37,9 +38,9 @@ class OciPull {
     std::uint64_t from = 0;  // so much is there
     bool by_range = false;   // the rest alone is asked for
   };
-  // The rest of a blob. `status`: of what was answered last.
+  // The rest of a blob. `status`: of what was answered last. `known`: bytes at the beginning of a piece that are there.
   Status BlobFrom(const Context& ctx, const Part& part, int& status,
-                  const std::function<Status(std::string_view piece)>& take);
+                  const std::function<Status(std::string_view piece, size_t known)>& take);
   Result<std::string> Manifest(const Context& ctx, const std::string& which);
   Status CheckIsFor(const Context& ctx, const std::vector<Platform>& platforms, const OciImage& image);
 
