@@ -198,6 +198,23 @@ TEST(Image, ABlobThatBreaksOffIsSentAgain_L28) {
   }
 }
 
+// L28: of a piece that broke off the registry has some, and takes back what it has alone.
+TEST(Image, WhatBrokeOffWithinAPieceIsTakenBack_L28) {
+  const std::pair<const char*, int> cases[] = {{"PATCH", 1}, {"PATCH", 2}, {"PUT", 1}};
+  for (const auto& [method, which] : cases) {
+    SCOPED_TRACE(fmt::format("{} {}", method, which));
+    Sending sending;
+    int seen = 0;
+    sending.to.set_breaks_off([&seen, m = method, w = which](const http::ServerRequest& request) {
+      return request.method == m && ++seen == w;
+    });
+    Status sent = sending.Send(Hurried());
+    EXPECT_TRUE(sent.ok()) << sent.error().message;
+    EXPECT_EQ(seen > which, true);
+    EXPECT_EQ(sending.to.uploads(), 0u);
+  }
+}
+
 // Manifests, too.
 TEST(Image, ManifestsAreWrittenAgain_L28) {
   OciStandIn from({}), to({});
@@ -215,6 +232,28 @@ TEST(Image, ManifestsAreWrittenAgain_L28) {
   EXPECT_TRUE(sent.ok()) << sent.error().message;
   EXPECT_EQ(to.digest("v1"), digest);
   EXPECT_THAT(ctx.own.waits, ElementsAre(Seconds(1), Seconds(1), Seconds(1)));
+}
+
+// However many an image has: each of them may be limited, and each layer.
+TEST(Image, EachManifestAndLayerHasItsOwnTime_L28) {
+  OciStandIn from({}), to({});
+  from.PutImage("org/image", "v1", {"a/1", "a/2", "a/3", "a/4", "a/5", "a/6", "a/7"}, "layer");
+  OciPull pull(At(from, "org/image:v1"), {});
+  const OciImage image = pull.Image({}, {}).value();
+  const Blobs blobs = BlobsOf(pull, image);
+  std::map<std::string, int> seen;
+  to.set_registry_fault([&](const http::ServerRequest& request) -> std::optional<http::Response> {
+    const bool is_manifest = request.method == "PUT" && request.path.find("/manifests/") != std::string::npos;
+    if ((!is_manifest && request.method != "HEAD") || ++seen[request.path] > 1) return std::nullopt;
+    http::Response limit = OciAnswer(429);
+    limit.headers.Set("Retry-After", "60");
+    return limit;
+  });
+  Hurried ctx;
+  Status sent = OciPush(At(to, "org/provider:v1"), {}).WriteImage(ctx, image, PieceOf(blobs), {}, "");
+  EXPECT_TRUE(sent.ok()) << sent.error().message;
+  ASSERT_GT(image.blobs.size(), 5u);
+  EXPECT_EQ(ctx.own.waits, std::vector<Seconds>(image.blobs.size() + 8, Seconds(60)));
 }
 
 // A registry may have to read again what it got, which is of many GB. How long it takes, another call tells that ends

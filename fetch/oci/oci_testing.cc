@@ -15,8 +15,9 @@ namespace {
 
 constexpr std::string_view kRoot = "/v2/", kBase = "/v2/org/provider/";
 constexpr std::string_view kTitle = "org.opencontainers.image.title";
+constexpr std::string_view kUploads = "blobs/uploads/";
 constexpr size_t kTagsPerPage = 2;
-constexpr char kToPush[] = "-to-push";  // behind a token that was asked for with this right
+constexpr char kToPush[] = "-to-push", kToDelete[] = "-to-delete";  // in a token that was asked for with these rights
 
 std::string DigestOf(std::string_view text) { return "sha256:" + Sha256Hex(text); }
 
@@ -145,12 +146,24 @@ void OciStandIn::Note(std::string_view host, const http::ServerRequest& request)
   seen_.push_back({std::string(host), request.method, target, request.headers.Get("Authorization"), request.body});
 }
 
-bool OciStandIn::IsAllowed(const http::ServerRequest& request) const {
+// Of who comes without what is needed.
+std::optional<http::Response> OciStandIn::Refusal(const http::ServerRequest& request) const {
   const std::string sent = request.headers.Get("Authorization");
-  if (auth_ == OciAuth::kBasic) return sent == "Basic " + Base64Encode(fmt::format("{}:{}", kOciUser, kOciPassword));
+  if (auth_ == OciAuth::kNone) return std::nullopt;
+  if (auth_ == OciAuth::kBasic) {
+    if (sent == "Basic " + Base64Encode(fmt::format("{}:{}", kOciUser, kOciPassword))) return std::nullopt;
+    return Unauthorized("Basic realm=\"a registry\"");
+  }
   MutexLock lock(mu_);
-  const std::string token = fmt::format("Bearer token-{}", generation_);
-  return auth_ == OciAuth::kNone || sent == token || sent == token + kToPush;
+  const bool deletes = request.method == "DELETE", writes = request.method != "GET" && request.method != "HEAD";
+  auto may = [&sent](const char* right) { return sent.find(right) != sent.npos; };
+  if (!sent.starts_with(fmt::format("Bearer token-{}", generation_)) || (deletes && !may(kToDelete))) {
+    return Unauthorized(fmt::format(
+        R"(Basic realm="x", Bearer realm="http://{}/token?a=b",service="registry \"one\"",scope="repository:org/provider:{}")",
+        tokens_->address(), deletes ? "delete" : "pull"));
+  }
+  if (writes && !deletes && !may(kToPush)) return OciAnswer(403, R"({"errors":[{"code":"DENIED"}]})");
+  return std::nullopt;
 }
 
 http::Response OciStandIn::Registry(const http::ServerRequest& request) {
@@ -158,20 +171,13 @@ http::Response OciStandIn::Registry(const http::ServerRequest& request) {
   if (registry_fault_) {
     if (auto response = registry_fault_(request)) return *response;
   }
-  if (!IsAllowed(request)) {
-    if (auth_ == OciAuth::kBasic) return Unauthorized("Basic realm=\"a registry\"");
-    return Unauthorized(fmt::format(
-        R"(Basic realm="x", Bearer realm="http://{}/token?a=b",service="registry \"one\"",scope="repository:org/provider:pull")",
-        tokens_->address()));
-  }
-  const bool writes = request.method != "GET" && request.method != "HEAD";
-  if (writes && auth_ == OciAuth::kBearer && !request.headers.Get("Authorization").ends_with(kToPush))
-    return OciAnswer(403, R"({"errors":[{"code":"DENIED"}]})");
+  if (auto refusal = Refusal(request)) return *refusal;
   const size_t end = EndOfName(request.path);
   if (!request.path.starts_with(kRoot) || end == request.path.npos) return NotFound("NAME_UNKNOWN");
   const std::string base = request.path.substr(0, end), rest = request.path.substr(end);
   if (rest == "tags/list") return Tags(request);
-  if (writes) return Write(request, base, rest);
+  if ((request.method != "GET" && request.method != "HEAD") || rest.starts_with(kUploads))
+    return Write(request, base, rest);
   if (rest.starts_with("manifests/")) return Manifest(KeyOf(base, rest.substr(10)));
   MutexLock lock(mu_);
   if (!rest.starts_with("blobs/") || !blobs_.contains(rest.substr(6))) return NotFound("BLOB_UNKNOWN");
@@ -213,28 +219,35 @@ http::Response OciStandIn::Write(const http::ServerRequest& request, const std::
 http::Response OciStandIn::WriteBlob(const http::ServerRequest& request, const std::string& base,
                                      const std::string& rest) {
   std::string place = rest;
-  if (request.method == "POST") place += fmt::format("{}", ++begun_);
-  if (request.method == "POST") uploads_[place];
+  const bool begins = request.method == "POST", ends = request.method == "PUT";
+  if (begins) place += fmt::format("{}", ++begun_);
+  if (begins) uploads_[place];
   auto upload = uploads_.find(place);
   if (upload == uploads_.end()) return NotFound("BLOB_UPLOAD_UNKNOWN");
   std::string& bytes = upload->second;
+  auto state = [&bytes] { return fmt::format("state=a%2F{}", bytes.size()); };
+  if (!begins && request.method != "GET" && !request.query.starts_with(state()))
+    return OciAnswer(416, R"({"errors":[{"code":"RANGE_INVALID"}]})");
   // As the distribution specification has it; some take one without it for the first of another upload.
-  const bool is_part = request.method == "PATCH" || (request.method == "PUT" && !bytes.empty());
+  const bool is_part = request.method == "PATCH" || (ends && !bytes.empty());
   const std::string range = fmt::format("{}-{}", bytes.size(), bytes.size() + request.body.size() - 1);
   if (is_part && request.headers.Get("Content-Range") != range)
     return OciAnswer(416, R"({"errors":[{"code":"BLOB_UPLOAD_INVALID"}]})");
-  bytes += request.body;
+  const std::string query = state() + "&digest=";
+  const bool breaks_off = is_part && breaks_off_ && breaks_off_(request);
+  bytes += request.body.substr(0, breaks_off ? request.body.size() / 2 : request.body.npos);
+  if (breaks_off) return OciAnswer(502);
   if (request.method == "DELETE") uploads_.erase(upload);
   if (request.method == "DELETE") return OciAnswer(204, "");
-  if (request.method != "PUT") {
-    http::Response response = OciAnswer(202, "");
-    response.headers.Set("Location", base + place + "?state=a%2Fb");
+  if (!ends) {
+    http::Response response = OciAnswer(request.method == "GET" ? 204 : 202, "");
+    response.headers.Set("Location", fmt::format("{}{}?{}", base, place, state()));
     if (!least_piece_.empty()) response.headers.Set("OCI-Chunk-Min-Length", least_piece_);
     return response;
   }
   const std::string whole = std::exchange(bytes, ""), digest = DigestOf(whole);
   uploads_.erase(upload);
-  if (request.query != "state=a%2Fb&digest=" + PercentEscape(digest))
+  if (request.query != query + PercentEscape(digest))
     return OciAnswer(400, R"({"errors":[{"code":"DIGEST_INVALID"}]})");
   blobs_[digest] = whole;
   return OciAnswer(201, "");
@@ -300,10 +313,11 @@ http::Response OciStandIn::Tokens(const http::ServerRequest& request) {
   const bool by_refresh = request.body.find(fmt::format("refresh_token={}", kOciRefresh)) != std::string::npos;
   if (!by_refresh && request.headers.Get("Authorization") != basic) return OciAnswer(401);
   const std::string& asked = by_refresh ? request.body : request.query;
-  const char* right = asked.find(PercentEscape(":pull,push")) == std::string::npos ? "" : kToPush;
+  std::string rights = asked.find(PercentEscape(":pull,push")) == std::string::npos ? "" : kToPush;
+  if (asked.find(PercentEscape(":delete")) != std::string::npos) rights += kToDelete;
   const char* member = by_refresh ? "access_token" : "token";
   MutexLock lock(mu_);
-  return OciAnswer(200, ToJsonText({{member, fmt::format("token-{}{}", generation_, right)}, {"expires_in", 300}}));
+  return OciAnswer(200, ToJsonText({{member, fmt::format("token-{}{}", generation_, rights)}, {"expires_in", 300}}));
 }
 
 http::Response OciStandIn::Store(const http::ServerRequest& request) {

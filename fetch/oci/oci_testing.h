@@ -33,7 +33,7 @@ enum class OciAuth { kNone, kBasic, kBearer };
 // A registry, its token server, and the store that it redirects to for blobs. Tags come in pages of two. Takes what is
 // pushed; where there are tokens, with one that was asked for with the right to push. Of uploads it is as strict as
 // ghcr.io (a piece has 4 MiB at most) and as the one of the distribution project (it takes what comes next, of an
-// upload that it knows). Thread-safe.
+// upload that it knows, where the place says what there is; who takes one back needs the right to delete). Thread-safe.
 class OciStandIn {
  public:
   // What answers in place of the stand-in, where it does. Set before the first request.
@@ -53,6 +53,8 @@ class OciStandIn {
   void set_token_fault(Fault fault) { token_fault_ = std::move(fault); }
   // What it says of the length of pieces. Set before the first request.
   void set_least_piece(std::string least) { least_piece_ = std::move(least); }
+  // Pieces of which it takes half, and answers 502. Set before the first request.
+  void set_breaks_off(std::function<bool(const http::ServerRequest&)> which) { breaks_off_ = std::move(which); }
   // Uploads that are neither whole nor taken back.
   size_t uploads() const;
   // What it holds: the text of the manifest that a tag or a digest names ("/v2/org/aws/:v1.0.0" of another repository),
@@ -77,13 +79,14 @@ class OciStandIn {
       CAPI_REQUIRES(mu_);
   http::Response PutManifest(const std::string& tag, const std::string& text) CAPI_REQUIRES(mu_);
   std::string PutImageManifest(const std::string& layer, const std::string& platform) CAPI_REQUIRES(mu_);
-  bool IsAllowed(const http::ServerRequest& request) const;
+  std::optional<http::Response> Refusal(const http::ServerRequest& request) const;
   void Note(std::string_view host, const http::ServerRequest& request);
 
   const OciAuth auth_;
   std::vector<std::string> tags_;  // that it began with
   std::string least_piece_;
   Fault registry_fault_, store_fault_, token_fault_;
+  std::function<bool(const http::ServerRequest&)> breaks_off_;
   mutable Mutex mu_;
   std::map<std::string, std::string> manifests_ CAPI_GUARDED_BY(mu_);  // by tag, and by digest
   std::map<std::string, std::string> blobs_ CAPI_GUARDED_BY(mu_);      // by digest

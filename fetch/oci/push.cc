@@ -14,7 +14,7 @@
 namespace capi::fetch {
 namespace {
 
-constexpr Seconds kTime = std::chrono::minutes(5);        // for all of an artifact, or an image's manifests
+constexpr Seconds kTime = std::chrono::minutes(5);        // for all of an artifact, or for each manifest of an image
 constexpr Seconds kPieceTime = std::chrono::minutes(30);  // for a piece of a blob
 constexpr std::string_view kBytes = "application/octet-stream";
 constexpr size_t kLargestPiece = 64u << 20;  // that is held, and each request has a copy
@@ -109,13 +109,13 @@ Result<std::string> OciPush::PlaceIn(const http::Response& response) const {
                {}};
 }
 
-Result<OciPush::Upload> OciPush::BeginUpload(const Context& ctx, const Blob& blob) {
+Result<OciPush::Upload> OciPush::BeginUpload(const Context& ctx, const Blob& blob, size_t piece) {
   std::string url = registry_.base() + "/blobs/uploads/";
   if (!blob.elsewhere.empty())
     url += fmt::format("?mount={}&from={}", PercentEscape(blob.digest), PercentEscape(blob.elsewhere));
   auto response = TRY(registry_.Ask(ctx, {.method = "POST", .url = url, .accept = "*/*"}));
   if (response.status == 201 && !blob.elsewhere.empty()) return Upload();
-  Upload upload{TRY(PlaceIn(response)), piece_};
+  Upload upload{.place = TRY(PlaceIn(response)), .piece = piece};
   if (blob.size > upload.piece) upload.piece = std::max(upload.piece, TRY(LeastOf(response)));
   return upload;
 }
@@ -123,7 +123,7 @@ Result<OciPush::Upload> OciPush::BeginUpload(const Context& ctx, const Blob& blo
 // What may go well with the next try is kUnavailable: an upload that the registry doesn't know any more (it was started
 // anew, or another one of several answers), or a piece that is too large for it. Of one to which no answer came it may
 // be so, too: not everybody reads to its end what it refuses.
-Result<http::Response> OciPush::SendTo(const Context& ctx, const Upload& upload, OciCall call) {
+Result<http::Response> OciPush::SendTo(const Context& ctx, Upload& upload, OciCall call) {
   constexpr int kTooLarge = 413, kWrongRange = 416;
   int status = 0;
   call.on_head = [&status](int seen) { status = seen; };
@@ -131,18 +131,19 @@ Result<http::Response> OciPush::SendTo(const Context& ctx, const Upload& upload,
   auto answer = registry_.Ask(ctx, call);
   if (answer.ok() || !ctx.Check().ok()) return answer;
   const Error& why = answer.error();
-  const bool refused = status == kTooLarge || status == kWrongRange;
-  const bool is_first = upload.sent == 0 && call.body.size() > kSmallPiece && piece_ > kSmallPiece;
-  if (is_first && (refused || status == 0)) piece_ = kSmallPiece;
-  if (is_first && refused)
+  const bool is_first = upload.sent == 0 && call.body.size() > kSmallPiece;
+  upload.unheard = is_first && status == 0;
+  if (is_first && piece_ > kSmallPiece && (status == kTooLarge || status == kWrongRange)) {
+    piece_ = kSmallPiece;
     return Error{Code::kUnavailable, why.message + " for so large a piece, and gets smaller ones", {}};
+  }
   const bool lost = why.code == Code::kNotFound || (upload.sent > 0 && status == kWrongRange);
   if (lost) return Error{Code::kUnavailable, "the registry has lost the upload: " + why.message, {}};
   return answer;
 }
 
 // The rest of a blob, or all of it. A registry may read the whole blob before it answers.
-Status OciPush::Finish(const Context& ctx, const Upload& upload, const std::string& digest, std::string_view rest) {
+Status OciPush::Finish(const Context& ctx, Upload& upload, const std::string& digest, std::string_view rest) {
   const char* join = upload.place.find('?') == upload.place.npos ? "?" : "&";
   OciCall call{.method = "PUT",
                .url = fmt::format("{}{}digest={}", upload.place, join, PercentEscape(digest)),
@@ -172,14 +173,43 @@ Status OciPush::SendBlob(const Context& ctx, const Blob& blob, Upload& upload) {
   return Finish(ctx, upload, blob.digest, rest);
 }
 
-// What broke off isn't left in the registry's store.
-Status OciPush::WriteBlob(const Context& ctx, const Blob& blob) {
+// What broke off isn't left in the registry's store. The registry of the distribution project wants to hear how much it
+// has of it, which is part of the place that it names, and asks for the right to delete.
+void OciPush::TakeBack(const Context& ctx, const Upload& upload) {
+  auto now = registry_.Ask(ctx, {.method = "GET", .url = upload.place, .accept = "*/*"});
+  if (!now.ok() && (now.code() == Code::kNotFound || IsAway(now.code()))) return;
+  auto place = now.ok() ? PlaceIn(*now) : Result<std::string>(upload.place);
+  const std::string& url = place.ok() ? *place : upload.place;
+  (void)registry_.Ask(ctx, {.method = "DELETE", .url = url, .accept = "*/*"});
+}
+
+Status OciPush::TryBlob(const Context& ctx, const Blob& blob, bool& smaller) {
   if (TRY(HasBlob(ctx, blob.digest))) return Ok();
-  Upload upload = TRY(BeginUpload(ctx, blob));
+  Upload upload = TRY(BeginUpload(ctx, blob, smaller ? kSmallPiece : piece_.load()));
   if (upload.place.empty()) return Ok();
   Status sent = SendBlob(ctx, blob, upload);
-  if (!sent.ok()) (void)registry_.Ask(ctx, {.method = "DELETE", .url = upload.place, .accept = "*/*"});
-  return sent;
+  const bool guessed = std::exchange(smaller, false);
+  if (sent.ok() && guessed) piece_ = kSmallPiece;  // so it was that
+  if (sent.ok()) return sent;
+  TakeBack(ctx, upload);
+  smaller = !guessed && upload.unheard;
+  if (!guessed || sent.code() != Code::kInvalidArgument) return sent;
+  return Error{Code::kUnavailable, sent.error().message + " for smaller pieces, and gets larger ones again", {}};
+}
+
+Status OciPush::WriteBlob(const Context& ctx, const Blob& blob) {
+  bool smaller = false;
+  return WithTries(ctx, before_wait_, [&] { return TryBlob(ctx, blob, smaller); });
+}
+
+Status OciPush::WriteBlobs(const Context& ctx, const std::map<std::string, std::uint64_t>& sizes,
+                           const BlobPiece& piece_of, const std::map<std::string, std::string>& elsewhere) {
+  for (const auto& one : sizes) {
+    const auto other = elsewhere.find(one.first);
+    TRY_WITH(WriteBlob(ctx, {one.first, one.second, piece_of, other == elsewhere.end() ? "" : other->second}),
+             one.first);
+  }
+  return Ok();
 }
 
 Status OciPush::WriteManifest(const Context& ctx, const std::string& which, const OciManifest& manifest) {
@@ -214,39 +244,27 @@ Status OciPush::WriteRoot(const Context& ctx, const OciManifest& manifest, const
 }
 
 Status OciPush::Write(const Context& whole, const PackedArtifact& artifact, const std::optional<std::string>& before) {
-  const Context ctx = whole.WithTimeout(kTime);
-  auto write = [&]() -> Status {
-    const BlobPiece piece_of = [&](const std::string& digest, std::uint64_t at, size_t count) -> Result<std::string> {
-      return artifact.blobs.at(digest).substr(static_cast<size_t>(at), count);
-    };
-    for (const auto& one : artifact.blobs) {
-      const Blob blob{one.first, one.second.size(), piece_of, ""};
-      TRY_WITH(WithTries(ctx, before_wait_, [&] { return WriteBlob(ctx, blob); }), one.first);
-    }
-    const OciManifest root{std::string(kOciManifestType), artifact.manifest};
-    return WithTries(ctx, before_wait_, [&] { return WriteRoot(ctx, root, before); });
+  const BlobPiece piece_of = [&](const std::string& digest, std::uint64_t at, size_t count) -> Result<std::string> {
+    return artifact.blobs.at(digest).substr(static_cast<size_t>(at), count);
   };
-  Status written = write();
-  return written.ok() ? written
-                      : Status(OfOwnLimit(whole, written.error()).With("failed to write " + reference_.ToString()));
+  OciImage image{.manifests = {{std::string(kOciManifestType), artifact.manifest}}, .blobs = {}};
+  for (const auto& [digest, text] : artifact.blobs) image.blobs[digest] = text.size();
+  Status written = WriteImage(whole.WithTimeout(kTime), image, piece_of, {}, before);
+  return written.ok() ? written : Status(OfOwnLimit(whole, written.error()));
 }
 
 Status OciPush::WriteImage(const Context& whole, const OciImage& image, const BlobPiece& piece_of,
                            const std::map<std::string, std::string>& elsewhere,
                            const std::optional<std::string>& before) {
   auto write = [&]() -> Status {
-    // However long all of them take.
-    for (const auto& one : image.blobs) {
-      const auto other = elsewhere.find(one.first);
-      const Blob blob{one.first, one.second, piece_of, other == elsewhere.end() ? "" : other->second};
-      TRY_WITH(WithTries(whole, before_wait_, [&] { return WriteBlob(whole, blob); }), one.first);
-    }
-    const Context ctx = whole.WithTimeout(kTime);
+    TRY(WriteBlobs(whole, image.blobs, piece_of, elsewhere));  // however long all of them take
     for (const OciManifest& one : image.manifests) {
-      if (&one == &image.root()) continue;
-      TRY(WithTries(ctx, before_wait_, [&] { return WriteManifest(ctx, OciDigest(one.text), one); }));
+      const Context ctx = whole.WithTimeout(kTime);
+      TRY(WithTries(ctx, before_wait_, [&] {
+        return &one == &image.root() ? WriteRoot(ctx, one, before) : WriteManifest(ctx, OciDigest(one.text), one);
+      }));
     }
-    return WithTries(ctx, before_wait_, [&] { return WriteRoot(ctx, image.root(), before); });
+    return Ok();
   };
   Status written = write();
   return written.ok() ? written

@@ -26,7 +26,8 @@ class OciPush {
  public:
   // `reference` has a tag; for an image it may have a digest instead.
   // `piece`: as much of a file is sent at once, and held in memory; more where the registry wants more, and 4 MiB where
-  // it takes no more (ghcr.io). That isn't the beginning: stores of objects may want 5 MiB, and not say so.
+  // it takes no more (ghcr.io). That isn't the beginning: stores of objects may want 5 MiB, and not say so. Where no
+  // answer comes to a large one, either may be so: the next try takes small ones, and the one behind it large ones.
   OciPush(api::OciReference reference, OciOptions options, BeforeWait before_wait = {}, size_t piece = 16u << 20);
 
   // The digest of what the tag names; "" where there is no such tag.
@@ -48,6 +49,7 @@ class OciPush {
     std::string place;       // where what comes next goes; "" where the blob was taken over from elsewhere
     size_t piece = 0;        // bytes of each but the last
     std::uint64_t sent = 0;  // so far
+    bool unheard = false;    // no answer came to the first piece, which is a large one
   };
 
   // A value.
@@ -60,16 +62,22 @@ class OciPush {
 
   // One that is there isn't sent.
   Status WriteBlob(const Context& ctx, const Blob& blob);
+  // `smaller`: whether this try takes smaller pieces, since no answer came to larger ones; then whether the next does.
+  Status TryBlob(const Context& ctx, const Blob& blob, bool& smaller);
   Status SendBlob(const Context& ctx, const Blob& blob, Upload& upload);
-  Status Finish(const Context& ctx, const Upload& upload, const std::string& digest, std::string_view rest);
+  Status Finish(const Context& ctx, Upload& upload, const std::string& digest, std::string_view rest);
   Status SendPiece(const Context& ctx, std::string_view piece, Upload& upload);
-  Result<http::Response> SendTo(const Context& ctx, const Upload& upload, OciCall call);
+  Result<http::Response> SendTo(const Context& ctx, Upload& upload, OciCall call);
+  // Where the registry lets it.
+  void TakeBack(const Context& ctx, const Upload& upload);
+  Status WriteBlobs(const Context& ctx, const std::map<std::string, std::uint64_t>& sizes, const BlobPiece& piece_of,
+                    const std::map<std::string, std::string>& elsewhere);
   Status WriteManifest(const Context& ctx, const std::string& which, const OciManifest& manifest);
   // The one under the tag, at the end.
   Status WriteRoot(const Context& ctx, const OciManifest& manifest, const std::optional<std::string>& before);
   Result<bool> HasBlob(const Context& ctx, const std::string& digest);
   Result<std::string> PlaceIn(const http::Response& response) const;
-  Result<Upload> BeginUpload(const Context& ctx, const Blob& blob);
+  Result<Upload> BeginUpload(const Context& ctx, const Blob& blob, size_t piece);
   Result<std::string> TaggedIn(const Context& ctx);
 
   const api::OciReference reference_;

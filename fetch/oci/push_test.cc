@@ -106,6 +106,37 @@ TEST(Push, AsksForTheRightToPush_L26) {
   }
 }
 
+// L28: without it what broke off stays; who doesn't get it goes on with what was had before.
+TEST(Push, AsksForTheRightToTakeBackWhatBrokeOff_L26_L28) {
+  for (const bool given : {true, false}) {
+    for (const char* by : {"password", "refresh token"}) {
+      SCOPED_TRACE(fmt::format("{} {}", by, given));
+      OciStandIn registry({}, OciAuth::kBearer);
+      int broken = 0;
+      registry.set_registry_fault([&](const http::ServerRequest& request) -> std::optional<http::Response> {
+        return request.method == "PUT" && ++broken == 1 ? std::optional(OciAnswer(502)) : std::nullopt;
+      });
+      registry.set_token_fault([&](const http::ServerRequest& request) -> std::optional<http::Response> {
+        const bool asked = (request.query + request.body).find("%3Adelete") != std::string::npos;
+        return asked && !given ? std::optional(OciAnswer(200, R"({"token":"token-1"})")) : std::nullopt;
+      });
+      OciOptions options = WithPassword();
+      if (*by == 'r') options.credentials = {.refresh_token = std::string(kOciRefresh)};
+      HurriedClock clock;
+      Context ctx;
+      ctx.clock = &clock;
+      Status written = OciPush(ReferenceOf(registry), options).Write(ctx, Packed());
+      EXPECT_TRUE(written.ok()) << written.error().message;
+      EXPECT_EQ(registry.uploads(), given ? 0u : 1u);
+      const auto seen = registry.seen();
+      EXPECT_EQ(
+          std::count_if(seen.begin(), seen.end(),
+                        [](const OciRequest& one) { return one.host == "registry" && one.authorization.empty(); }),
+          1);
+    }
+  }
+}
+
 // What is there isn't sent again.
 TEST(Push, WhatIsThereIsNotSent_L26) {
   OciStandIn registry({{"v1.10.0", PlainArtifact()}});

@@ -60,7 +60,7 @@ Result<http::Response> OciRegistry::Ask(const Context& ctx, const OciCall& call)
     const std::string authorization = TRY(Authorize(ctx, answer.response));
     answer = TRY(Send(ctx, call, authorization));
     MutexLock lock(mu_);
-    authorization_ = answer.response.status == 401 ? "" : authorization;
+    if (answer.response.status != 401) authorization_ = authorization;
   }
   if (answer.response.status / 100 == 2) return std::move(answer.response);
   if (answer.own) return ErrorOf(ctx, answer.response, "registry " + host_);
@@ -154,14 +154,16 @@ Result<std::string> OciRegistry::TokenOf(const Context& ctx, const http::Respons
 }
 
 // Those that the registry names, else what is needed of this repository. The first request of a push reads: its answer
-// names no right to write, and the token that comes of it is sent with all others.
+// names no right to write, and the token that comes of it is sent with all others. One to delete it names where that is
+// asked for.
 std::vector<std::string> OciRegistry::ScopesOf(const Challenge& challenge) const {
-  const std::string own = fmt::format("repository:{}:", repository_);
+  const std::string own = fmt::format("repository:{}:", repository_), all = own + "pull,push";
   std::vector<std::string> scopes;
   for (std::string& scope : Split(challenge.scope, ' ')) {
-    if (!scope.empty() && !(options_.writes && scope.starts_with(own))) scopes.push_back(std::move(scope));
+    const bool replaced = options_.writes && (scope == own + "pull" || scope == own + "push" || scope == all);
+    if (!scope.empty() && !replaced) scopes.push_back(std::move(scope));
   }
-  if (options_.writes || scopes.empty()) scopes.push_back(own + (options_.writes ? "pull,push" : "pull"));
+  if (options_.writes || scopes.empty()) scopes.push_back(options_.writes ? all : own + "pull");
   return scopes;
 }
 
