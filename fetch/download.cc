@@ -44,6 +44,8 @@ Result<http::Response> Get(const Context& ctx, const HttpOptions& options, const
   Error error = error_of(*response, ctx.clock->Now());
   if (IsOwnAnswer(download.url, by, response->status)) return error;
   const http::Url own = TRY(http::Url::Parse(download.url));
+  if (download.store_counts)
+    return error.With(fmt::format("where {} sends to ({})", own.HostHeader(), by.HostHeader()));
   return OfStore(own.HostHeader(), *response, download.optional);
 }
 

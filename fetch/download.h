@@ -29,6 +29,9 @@ struct Download {
   size_t max_body = 0;
   std::string etag = {};  // of the answer that is there already: then 304 is an answer, too
   bool optional = false;  // see OfStore
+  // Whose word counts: that of the server alone, or of whoever answers in its place too. A server of plain files has
+  // no API, and sends no credentials along: where it leads is its store.
+  bool store_counts = false;
 };
 
 // Whether a file of a release with that name is one of those that it may be verified by: one is enough (T14).
@@ -40,8 +43,8 @@ bool IsSignatureFile(std::string_view name);
 Error OfStore(std::string_view server, const http::Response& response, bool optional);
 
 // An answer of another status than 2xx is the error that `error_of` makes of it, and kUnavailable where it is that of
-// another server, to which a redirect led. `too_large`: whether the body is why
-// there is no answer.
+// another server, to which a redirect led (unless `store_counts`). `too_large`: whether the body is why there is no
+// answer.
 Result<http::Response> Get(const Context& ctx, const HttpOptions& options, const Download& download,
                            Error (*error_of)(const http::Response& response, WallTime now), bool* too_large = nullptr);
 

@@ -115,7 +115,8 @@ class HttpFolder : public Repository {
   }
 
   Result<std::string> Read(const Context& ctx, const std::string& url, size_t most) const {
-    auto response = TRY(Get(ctx, options_, {.url = url, .accept = "*/*", .token = "", .max_body = most}, ErrorOf));
+    const Download download{.url = url, .accept = "*/*", .token = "", .max_body = most, .store_counts = true};
+    auto response = TRY(Get(ctx, options_, download, ErrorOf));
     TRY(CheckIsNoPage(response.body));
     return std::move(response.body);
   }

@@ -5,6 +5,7 @@
 
 #include <functional>
 
+#include "base/mutex.h"
 #include "base/testing/value_or_abort.h"
 #include "fetch/gitlab_testing.h"
 
@@ -29,11 +30,13 @@ class HttpFolders : public testing::Test {
     options.key_pem = certificate_.key_pem;
     server_ = ValueOrAbort(http::Server::Start(std::move(options),
                                                [this](const http::ServerRequest& request) {
-                                                 asked_.push_back(request.path);
                                                  EXPECT_FALSE(request.headers.Has("Authorization"));
-                                                 return answer_ ? answer_() : Of(request.path);
+                                                 MutexLock lock(mu_);
+                                                 asked_.push_back(request.path);
+                                                 return answer_ ? answer_(request.path) : OrElse(404, request.path);
                                                }),
                            "a server of files");
+    MutexLock lock(mu_);
     files_ = {{"/capi/aws/versions.txt", "# ours\nv2.1.0\n2.0.0\r\n\n  # before\n"},
               {"/capi/aws/v2.1.0/metadata.yaml", kMetadata},
               {"/capi/aws/v2.1.0/infrastructure-components.yaml", "kind: Namespace\n"},
@@ -41,21 +44,42 @@ class HttpFolders : public testing::Test {
               {"/capi/aws/2.0.0/infrastructure-components.yaml", "kind: ServiceAccount\n"}};
   }
 
-  http::Response Of(const std::string& path) const {
+  // What of a path that isn't there has that status.
+  http::Response OrElse(int missing, const std::string& path) const CAPI_REQUIRES(mu_) {
     auto found = files_.find(path);
-    return found == files_.end() ? TextResponse(404, "none") : TextResponse(200, found->second);
+    return found == files_.end() ? TextResponse(missing, "none") : TextResponse(200, found->second);
+  }
+  void Put(const std::string& path, const std::string& text) {
+    MutexLock lock(mu_);
+    files_["/capi/aws/" + path] = text;
+  }
+  void Remove(const std::string& path) {
+    MutexLock lock(mu_);
+    files_.erase("/capi/aws/" + path);
+  }
+  using Answer = std::function<http::Response(const std::string& path)>;  // under the lock
+  void AnswerBy(Answer answer) {
+    MutexLock lock(mu_);
+    answer_ = std::move(answer);
+  }
+  std::vector<std::string> asked() const {
+    MutexLock lock(mu_);
+    return asked_;
   }
   std::unique_ptr<Repository> Open(const std::string& version = "latest") const {
+    return OpenAt(server_->address(), version);
+  }
+  std::unique_ptr<Repository> OpenAt(const std::string& host, const std::string& version = "latest") const {
     HttpOptions options;
     options.ca_file = certificate_.ca_file();
-    return ValueOrAbort(OpenHttpFolder("https://" + server_->address() + "/capi/aws/" + version + "/" + kFile, options),
-                        "a folder");
+    return ValueOrAbort(OpenHttpFolder("https://" + host + "/capi/aws/" + version + "/" + kFile, options), "a folder");
   }
 
   LoopbackCertificate certificate_;
-  std::map<std::string, std::string> files_;
-  std::function<http::Response()> answer_;
-  std::vector<std::string> asked_;
+  mutable Mutex mu_;
+  std::map<std::string, std::string> files_ CAPI_GUARDED_BY(mu_);
+  Answer answer_ CAPI_GUARDED_BY(mu_);  // unset: by files_
+  std::vector<std::string> asked_ CAPI_GUARDED_BY(mu_);
   std::unique_ptr<http::Server> server_;
 };
 
@@ -74,11 +98,10 @@ TEST_F(HttpFolders, GivesItsVersionsAndTheirFiles_I18) {
 
 // One that is passed over would have an older one installed.
 TEST_F(HttpFolders, ALineThatIsNoVersionIsRefused_I18) {
-  std::string& text = files_["/capi/aws/versions.txt"];
-  text = "\xEF\xBB\xBFv2.1.0\n2.0.0\n";
+  Put("versions.txt", "\xEF\xBB\xBFv2.1.0\n2.0.0\n");
   EXPECT_EQ(Open()->Versions({})->size(), 2u);
   for (const char* line : {"v2.2", "v2.2.0 # new", "nightly"}) {
-    text = std::string("# ours\nv2.1.0\n") + line + "\n";
+    Put("versions.txt", std::string("# ours\nv2.1.0\n") + line + "\n");
     const auto versions = Open()->Versions({});
     EXPECT_EQ(versions.code(), Code::kInvalidArgument) << line;
     EXPECT_THAT(versions.error().message, HasSubstr("/capi/aws/versions.txt: line 3 is no version"));
@@ -87,32 +110,67 @@ TEST_F(HttpFolders, ALineThatIsNoVersionIsRefused_I18) {
 
 // S3 and others, where a bucket may be read and not listed: 403 says of an object that it isn't there, too.
 TEST_F(HttpFolders, AStoreThatListsNothingSaysForbiddenOfWhatIsNotThere_I18) {
-  answer_ = [this] {
-    auto found = files_.find(asked_.back());
-    return found == files_.end() ? TextResponse(403, "AccessDenied") : TextResponse(200, found->second);
-  };
+  AnswerBy([this](const std::string& path) CAPI_REQUIRES(mu_) { return OrElse(403, path); });
   auto folder = Open();
   EXPECT_EQ(LatestVersion({}, *folder, {"v1beta2"})->ToString(), "v2.1.0");
   auto release = GetRelease({}, *folder, *api::Version::Parse("v2.0.0"));  // whose folder has no "v"
   ASSERT_TRUE(release.ok()) << release.error().message;
-  files_["/capi/aws/2.0.0/metadata.yaml.sig"] = files_["/capi/aws/2.0.0/infrastructure-components.yaml.sig"] = "c2ln";
+  Put("2.0.0/metadata.yaml.sig", "c2ln");
+  Put("2.0.0/infrastructure-components.yaml.sig", "c2ln");
   auto with_signatures = GetRelease({}, *folder, *api::Version::Parse("v2.0.0"), true);
   ASSERT_TRUE(with_signatures.ok()) << with_signatures.error().message;
   EXPECT_EQ(with_signatures->signatures.size(), 2u);
-  files_.erase("/capi/aws/versions.txt");
+  Remove("versions.txt");
   auto none = folder->Versions({});
   EXPECT_EQ(none.code(), Code::kNotFound);
   EXPECT_THAT(none.error().message, HasSubstr("/capi/aws/versions.txt isn't there (HTTP 403: the server forbids it"));
   EXPECT_THAT(none.error().message, HasSubstr("name the version (spec.version)"));
 }
 
+// A folder may be moved, or lie in a store of objects: what isn't there isn't there.
+TEST_F(HttpFolders, WhereItSendsToIsItsStore_I18_T14) {
+  http::ServerOptions tls;
+  tls.cert_pem = certificate_.cert_pem;
+  tls.key_pem = certificate_.key_pem;
+  auto front = ValueOrAbort(http::Server::Start(std::move(tls),
+                                                [this](const http::ServerRequest& request) {
+                                                  http::Response response = TextResponse(302, "");
+                                                  response.headers.Set("Location",
+                                                                       "https://" + server_->address() + request.path);
+                                                  return response;
+                                                }),
+                            "a server in front");
+  const auto version = *api::Version::Parse("v2.0.0");  // whose folder has no "v"
+  Put("2.0.0/metadata.yaml.sig", "c2ln");
+  Put("2.0.0/infrastructure-components.yaml.sig", "c2ln");
+  for (const int missing : {404, 410, 403}) {
+    SCOPED_TRACE(missing);
+    Put("versions.txt", "2.0.0\nv2.1.0\nv2.2.0\n");
+    AnswerBy([this, missing](const std::string& path) CAPI_REQUIRES(mu_) { return OrElse(missing, path); });
+    auto folder = OpenAt(front->address());
+    auto release = GetRelease({}, *folder, version, true);
+    ASSERT_TRUE(release.ok()) << release.error().message;
+    EXPECT_EQ(release->components, "kind: ServiceAccount\n");
+    EXPECT_EQ(release->signatures.size(), 2u);
+    const auto latest = LatestVersion({}, *folder, {"v1beta2"});  // v2.2.0 is named before its files are there
+    EXPECT_EQ(latest.ok() ? latest->ToString() : CodeName(latest.code()),
+              missing == 403 ? "PermissionDenied" : "v2.1.0");
+    Remove("versions.txt");
+    auto none = folder->Versions({});
+    EXPECT_EQ(none.code(), Code::kNotFound);
+    EXPECT_THAT(none.error().message, HasSubstr("versions.txt isn't there (where " + front->address() + " sends to (" +
+                                                server_->address() + "): HTTP " + std::to_string(missing)));
+  }
+  AnswerBy([](const std::string&) { return TextResponse(503, ""); });
+  EXPECT_EQ(OpenAt(front->address())->Versions({}).code(), Code::kUnavailable);
+}
+
 // A limit of a firewall or a check for robots says 403, too: nobody gets an older version for it, and what is newer
 // isn't forgotten.
 TEST_F(HttpFolders, WhatIsForbiddenForAMomentIsNotMissing_I18_U12) {
-  answer_ = [this] {
-    if (asked_.back().find("2.1.0/") != std::string::npos) return TextResponse(403, "Request blocked");
-    return TextResponse(files_.contains(asked_.back()) ? 200 : 404, files_[asked_.back()]);
-  };
+  AnswerBy([this](const std::string& path) CAPI_REQUIRES(mu_) {
+    return path.find("2.1.0/") != path.npos ? TextResponse(403, "Request blocked") : OrElse(404, path);
+  });
   auto folder = Open();
   const auto latest = LatestVersion({}, *folder, {"v1beta2"});
   EXPECT_EQ(latest.code(), Code::kPermissionDenied);
@@ -124,10 +182,11 @@ TEST_F(HttpFolders, WhatIsForbiddenForAMomentIsNotMissing_I18_U12) {
 
 // Nothing is asked that isn't needed.
 TEST_F(HttpFolders, AVersionThatIsNamedNeedsNoList_I18) {
-  files_.erase("/capi/aws/versions.txt");
+  Remove("versions.txt");
   auto folder = Open("v2.1.0");
   ASSERT_TRUE(GetRelease({}, *folder, *api::Version::Parse("v2.1.0")).ok());
-  EXPECT_THAT(asked_, ElementsAre("/capi/aws/v2.1.0/metadata.yaml", "/capi/aws/v2.1.0/infrastructure-components.yaml"));
+  EXPECT_THAT(asked(),
+              ElementsAre("/capi/aws/v2.1.0/metadata.yaml", "/capi/aws/v2.1.0/infrastructure-components.yaml"));
   auto none = folder->Versions({});
   EXPECT_EQ(none.code(), Code::kNotFound);
   EXPECT_THAT(none.error().message, HasSubstr("/capi/aws/versions.txt isn't there"));
@@ -136,15 +195,17 @@ TEST_F(HttpFolders, AVersionThatIsNamedNeedsNoList_I18) {
 
 // U12: it says so of the server, which isn't asked for each version then.
 TEST_F(HttpFolders, WhoIsRefusedAsksOnce_I18_U12) {
-  answer_ = [this] { return asked_.back().ends_with("versions.txt") ? Of(asked_.back()) : TextResponse(401, ""); };
+  AnswerBy([this](const std::string& path) CAPI_REQUIRES(mu_) {
+    return path.ends_with("versions.txt") ? OrElse(404, path) : TextResponse(401, "");
+  });
   EXPECT_EQ(NewerVersions({}, *Open(), *api::Version::Parse("v1.0.0")).code(), Code::kUnauthenticated);
-  EXPECT_EQ(asked_.size(), 2u);
+  EXPECT_EQ(asked().size(), 2u);
 }
 
 // T14: as beside the files of any folder.
 TEST_F(HttpFolders, SignaturesLieBesideTheFiles_I18_T14) {
-  files_["/capi/aws/v2.1.0/metadata.yaml.sig"] = "bWV0YQ==";
-  files_["/capi/aws/v2.1.0/infrastructure-components.yaml.sigstore.json"] = "{}";
+  Put("v2.1.0/metadata.yaml.sig", "bWV0YQ==");
+  Put("v2.1.0/infrastructure-components.yaml.sigstore.json", "{}");
   auto release = GetRelease({}, *Open(), *api::Version::Parse("v2.1.0"), true);
   ASSERT_TRUE(release.ok()) << release.error().message;
   EXPECT_EQ(release->signatures.at("metadata.sig"), "bWV0YQ==");
@@ -162,7 +223,7 @@ TEST_F(HttpFolders, AnswersThatAreNoneSayWhatIsWrong_I18) {
       {200, "<!DOCTYPE html><html></html>", Code::kInvalidArgument, "HTML"},
   };
   for (const auto& [status, body, code, words] : cases) {
-    answer_ = [status = status, body = body] { return TextResponse(status, body); };
+    AnswerBy([status = status, body = body](const std::string&) { return TextResponse(status, body); });
     auto release = GetRelease({}, *Open(), *api::Version::Parse("v2.1.0"));
     ASSERT_FALSE(release.ok()) << status;
     EXPECT_EQ(release.code(), code) << status;
@@ -175,7 +236,7 @@ TEST_F(HttpFolders, SaysWhichServerItIsOn_I18_L27) { EXPECT_EQ(Open()->Describe(
 
 TEST_F(HttpFolders, AFileStaysInItsPlace_I18) {
   EXPECT_EQ(Open()->File({}, *api::Version::Parse("v2.1.0"), "../x").code(), Code::kInvalidArgument);
-  EXPECT_THAT(asked_, IsEmpty());
+  EXPECT_THAT(asked(), IsEmpty());
 }
 
 }  // namespace
