@@ -20,6 +20,7 @@ namespace {
 
 constexpr size_t kCandidates = 5;  // a release may lack its files while it is being published; older ones are not asked
 constexpr size_t kNewerSeries = 10;
+constexpr size_t kMostForbidden = 2;  // minor versions, one after the other
 
 // The series that metadata names; nullopt for what can't be read, and for what another tool's format may mean by them.
 std::optional<api::Metadata> ReadSeries(std::string_view text) {
@@ -202,15 +203,26 @@ bool IsOfOneFile(Code code) { return !IsAway(code) && code != Code::kUnauthentic
 // What there is of one minor version. A value.
 struct OfSeries {
   bool is_released = false;
+  bool is_forbidden = false;  // nothing else was answered
   std::optional<NewerVersion> newest, unread;
   std::optional<Error> why;  // `unread` is
 };
 
+// Who is forbidden everything isn't answered better by asking on: a firewall may count it.
+OfSeries NotAskedFor(const api::Version& newest, Error why) {
+  OfSeries out{.is_released = true, .is_forbidden = true};
+  out.why = std::move(why);
+  out.unread = NewerVersion{newest, "", "not asked for, since others were refused: " + out.why->message};
+  return out;
+}
+
 // Of one minor version, newest first.
 Result<OfSeries> LookAt(const Context& ctx, Repository& repository, std::span<const api::Version> versions) {
   OfSeries out;
+  out.is_forbidden = true;
   for (const api::Version& version : versions.first(std::min(kCandidates, versions.size()))) {
     const Result<std::string> text = repository.File(ctx, version, kMetadataFile);
+    if (text.ok() || text.code() != Code::kPermissionDenied) out.is_forbidden = false;
     if (!text.ok() && text.code() == Code::kNotFound) continue;
     if (!text.ok() && !IsOfOneFile(text.code())) return text.error();
     out.is_released = true;
@@ -237,13 +249,15 @@ Result<std::vector<NewerVersion>> NewerOf(const Context& ctx, Repository& reposi
   versions = NewestFirst(std::move(versions));
   std::vector<NewerVersion> newer;
   std::optional<Error> unread;
-  size_t looked_at = 0;
+  size_t looked_at = 0, forbidden = 0;
   for (auto rest = std::span<const api::Version>(versions); !rest.empty();) {
     const auto end = std::find_if(rest.begin(), rest.end(), [&](const auto& v) { return !v.SameSeries(rest.front()); });
     const auto series = rest.first(static_cast<size_t>(end - rest.begin()));
     rest = rest.subspan(series.size());
     if (++looked_at > kNewerSeries && !series.front().SameSeries(than)) continue;
-    const OfSeries seen = TRY(LookAt(ctx, repository, series));
+    const bool ask = forbidden < kMostForbidden || series.front().SameSeries(than);
+    const OfSeries seen = ask ? TRY(LookAt(ctx, repository, series)) : NotAskedFor(series.front(), *unread);
+    forbidden = seen.is_forbidden ? forbidden + 1 : 0;
     if (!seen.is_released && released != nullptr) {
       *released = TRY(Released(ctx, repository));
       if (*released) return std::vector<NewerVersion>();

@@ -180,6 +180,27 @@ TEST_F(HttpFolders, WhatIsForbiddenForAMomentIsNotMissing_I18_U12) {
   EXPECT_EQ(NewerVersions({}, *folder, *api::Version::Parse("v2.0.0")).code(), Code::kPermissionDenied);
 }
 
+// U12: nor asked on: that is what such a limit counts. But what is said of the installed minor version counts.
+TEST_F(HttpFolders, WhoForbidsEverythingIsAskedNoFurther_I18_U12) {
+  Put("versions.txt", "v2.0.0\nv2.0.1\nv2.1.0\nv2.2.0\nv2.3.0\nv2.4.0\n");
+  AnswerBy([this](const std::string& path) CAPI_REQUIRES(mu_) {
+    return path.ends_with("versions.txt") ? OrElse(404, path) : TextResponse(403, "Request blocked");
+  });
+  EXPECT_EQ(NewerVersions({}, *Open(), *api::Version::Parse("v2.0.0")).code(), Code::kPermissionDenied);
+  EXPECT_EQ(asked().size(), 1u + 3 * 2u) << "the list, and of v2.4.0, v2.3.0 and v2.0.1 both names";
+  AnswerBy([this](const std::string& path) CAPI_REQUIRES(mu_) {
+    const bool is_own = path.find("/v2.0.1/") != path.npos;
+    return is_own || path.ends_with("versions.txt") ? OrElse(404, path) : TextResponse(403, "Request blocked");
+  });
+  Put("v2.0.1/metadata.yaml", kMetadata);
+  const auto newer = NewerVersions({}, *Open(), *api::Version::Parse("v2.0.0"));
+  ASSERT_TRUE(newer.ok()) << newer.error().message;
+  std::vector<std::string> told;
+  for (const NewerVersion& one : *newer) told.push_back(one.version.ToString() + (one.unread.empty() ? "" : "?"));
+  EXPECT_THAT(told, ElementsAre("v2.0.1", "v2.1.0?", "v2.2.0?", "v2.3.0?", "v2.4.0?"));
+  EXPECT_THAT((*newer)[1].unread, HasSubstr("not asked for, since others were refused: "));
+}
+
 // Nothing is asked that isn't needed.
 TEST_F(HttpFolders, AVersionThatIsNamedNeedsNoList_I18) {
   Remove("versions.txt");
