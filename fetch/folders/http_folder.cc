@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <optional>
+
 #include "api/validate/folder_url.h"
 #include "base/encoding.h"
 #include "base/http/url.h"
+#include "base/mutex.h"
 #include "base/strings.h"
 #include "fetch/answer.h"
 #include "fetch/download.h"
@@ -53,7 +57,7 @@ std::string_view WithoutMark(std::string_view text) {
   return text;
 }
 
-// Thread-safe: nothing changes after construction.
+// Thread-safe.
 class HttpFolder : public Repository {
  public:
   HttpFolder(api::HttpFolderUrl url, HttpOptions options) : url_(std::move(url)), options_(std::move(options)) {}
@@ -96,22 +100,37 @@ class HttpFolder : public Repository {
   Result<std::string> File(const Context& ctx, const api::Version& version, std::string_view name) override {
     if (name.empty() || name == ".." || name.find('/') != name.npos)
       return Error{Code::kInvalidArgument, fmt::format("\"{}\" is no name of a file in a release", name), {}};
-    const std::string with_v = version.ToString();
-    auto text = Read(ctx, UrlOf(with_v, name), options_.max_file);
-    if (!text.ok() && MayBeMissing(text.code())) {
-      auto without = Read(ctx, UrlOf(with_v.substr(1), name), options_.max_file);
-      if (without.ok() || without.code() != Code::kNotFound) text = std::move(without);
+    std::optional<Error> why;
+    for (const std::string& folder : FoldersOf(version)) {
+      const std::string url = UrlOf(folder, name);
+      auto text = Read(ctx, url, options_.max_file);
+      if (text.ok() && name == kMetadataFile) Remember(version, folder);
+      if (text.ok()) return text;
+      const bool says_more = text.code() != Code::kNotFound && (!why || text.code() != why->code);
+      if (!why || says_more) why = text.error().With(url);
+      if (!MayBeMissing(text.code())) break;
     }
-    if (text.ok()) return text;
-    Error why = text.error().With(UrlOf(with_v, name));
     // Most releases have one of several. Of any other file it is a refusal, which may end.
-    if (IsSignatureFile(name) && MayBeMissing(why.code)) why.code = Code::kNotFound;
-    return why;
+    if (IsSignatureFile(name) && MayBeMissing(why->code)) why->code = Code::kNotFound;
+    return *why;
   }
 
  private:
   std::string UrlOf(const std::string& version, std::string_view name) const {
     return fmt::format("{}/{}/{}", url_.base, PercentEscape(version), PercentEscape(name));
+  }
+
+  // How its folder may be called (I12): all that a release has is of the one that has its metadata.
+  std::vector<std::string> FoldersOf(const api::Version& version) {
+    const std::string with_v = version.ToString();
+    MutexLock lock(mu_);
+    auto known = folders_.find(with_v);
+    return known == folders_.end() ? std::vector{with_v, with_v.substr(1)} : std::vector{known->second};
+  }
+
+  void Remember(const api::Version& version, const std::string& folder) {
+    MutexLock lock(mu_);
+    folders_[version.ToString()] = folder;
   }
 
   Result<std::string> Read(const Context& ctx, const std::string& url, size_t most) const {
@@ -123,6 +142,8 @@ class HttpFolder : public Repository {
 
   const api::HttpFolderUrl url_;
   const HttpOptions options_;
+  Mutex mu_;
+  std::map<std::string, std::string> folders_ CAPI_GUARDED_BY(mu_);  // by version
 };
 
 }  // namespace

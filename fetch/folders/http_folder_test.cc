@@ -201,6 +201,21 @@ TEST_F(HttpFolders, WhoForbidsEverythingIsAskedNoFurther_I18_U12) {
   EXPECT_THAT((*newer)[1].unread, HasSubstr("not asked for, since others were refused: "));
 }
 
+// I12: whatever lies in another folder of that name, and it isn't asked for twice.
+TEST_F(HttpFolders, AReleaseIsOfOneFolder_I18_I12) {
+  Put("v2.0.0/infrastructure-components.yaml", "kind: Other\n");
+  Put("2.0.0/metadata.yaml.sig", "c2ln");
+  Put("2.0.0/infrastructure-components.yaml.sig", "c2ln");
+  auto folder = Open();
+  auto release = GetRelease({}, *folder, *api::Version::Parse("v2.0.0"), true);
+  ASSERT_TRUE(release.ok()) << release.error().message;
+  EXPECT_EQ(release->components, "kind: ServiceAccount\n");
+  EXPECT_EQ(release->signatures.size(), 2u);
+  EXPECT_EQ(asked().size(), 3u + 6u) << "the metadata under both names, and what may sign either file";
+  auto none = folder->File({}, *api::Version::Parse("v2.0.0"), "cluster-template.yaml");
+  EXPECT_THAT(none.error().message, HasSubstr("/capi/aws/2.0.0/cluster-template.yaml"));
+}
+
 // Nothing is asked that isn't needed.
 TEST_F(HttpFolders, AVersionThatIsNamedNeedsNoList_I18) {
   Remove("versions.txt");
