@@ -70,6 +70,8 @@ class Pack::Resolver {
  public:
   Resolver(const Context& ctx, Pack& pack) : ctx_(ctx), pack_(pack) {}
 
+  bool beyond() const { return beyond_; }  // the limits are why it can't be read
+
   Status Run() {
     const size_t count = TRY(CheckHead());
     size_t at = kHead;
@@ -98,15 +100,31 @@ class Pack::Resolver {
       return Bad("it was changed or cut off on its way");
     const size_t count = NumberAt(bytes, 8);
     if (count > pack_.limits_.objects) {
-      return Bad(fmt::format("it has {} objects, and {} at most are read", count, pack_.limits_.objects));
+      return Beyond(fmt::format("it has {} objects, and {} at most are read", count, pack_.limits_.objects));
     }
     return count;
+  }
+
+  Error Beyond(std::string_view why) {
+    beyond_ = true;
+    return Bad(why);
+  }
+
+  // Of one that is kept.
+  Status CheckSize(size_t size) {
+    if (size <= pack_.limits_.object) return Ok();
+    return Beyond(fmt::format("an object has {} bytes, and {} at most are read", size, pack_.limits_.object));
+  }
+
+  Result<std::string> Unpack(const Entry& entry) {
+    TRY(CheckSize(entry.size));
+    return pack_.Unpack(entry);
   }
 
   Status Count(std::uint64_t bytes) {
     unpacked_ += bytes;
     if (unpacked_ <= pack_.limits_.unpacked) return Ok();
-    return Bad(fmt::format("it unpacks to more than {} bytes", pack_.limits_.unpacked));
+    return Beyond(fmt::format("it unpacks to more than {} bytes", pack_.limits_.unpacked));
   }
 
   Status ReadObject(size_t& at) {
@@ -186,7 +204,7 @@ class Pack::Resolver {
     if (first.left.empty()) return Ok();
     const Entry& entry = pack_.entries_[root];
     TRY(Count(entry.size));
-    first.text = TRY(pack_.Unpack(entry));
+    first.text = TRY(Unpack(entry));
     TRY(Keep(first.text.size()));
     frames.push_back(std::move(first));
     while (!frames.empty()) TRY(Step(frames));
@@ -207,12 +225,14 @@ class Pack::Resolver {
     Entry& entry = pack_.entries_[index];
     entry.base = base.index;
     entry.type = pack_.entries_[base.index].type;
-    if (base.depth >= pack_.limits_.depth) return Bad("its differences go too deep");
+    if (base.depth >= pack_.limits_.depth) return Beyond("its differences go too deep");
     TRY(Count(entry.size));
-    const std::string delta = TRY(pack_.Unpack(entry));
+    const std::string delta = TRY(Unpack(entry));
     const size_t size = TRY(SizeOfDelta(base.text.size(), delta));
     TRY(Count(size));
+    TRY(CheckSize(size));
     std::string text = TRY(ApplyDelta(base.text, delta, pack_.limits_.object));
+    if (base.left.empty()) kept_ -= std::exchange(base.text, {}).size();  // nobody needs it any more
     Frame frame{index, base.depth + 1, std::move(text), {}};
     const ObjectId id = IdOf(entry.type, frame.text);
     ++resolved_;
@@ -227,7 +247,7 @@ class Pack::Resolver {
   Status Keep(size_t bytes) {
     kept_ += bytes;
     if (kept_ <= pack_.limits_.kept) return Ok();
-    return Bad("its differences need too much memory");
+    return Beyond("its differences need too much memory");
   }
 
   const Context& ctx_;
@@ -238,14 +258,18 @@ class Pack::Resolver {
   std::vector<std::pair<ObjectId, std::uint32_t>> by_id_;
   std::uint64_t unpacked_ = 0;
   size_t kept_ = 0, resolved_ = 0;
+  bool beyond_ = false;
 };
 
-Result<Pack> Pack::Read(const Context& ctx, std::string bytes, const PackLimits& limits) {
+Result<Pack> Pack::Read(const Context& ctx, std::string bytes, const PackLimits& limits, bool* beyond) {
   Pack pack;
   if (bytes.size() > UINT32_MAX) return Bad("it is too large");
   pack.bytes_ = std::move(bytes);
   pack.limits_ = limits;
-  TRY(Resolver(ctx, pack).Run());
+  Resolver resolver(ctx, pack);
+  Status read = resolver.Run();
+  if (beyond != nullptr) *beyond = resolver.beyond();
+  TRY(read);
   return pack;
 }
 

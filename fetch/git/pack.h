@@ -27,7 +27,9 @@ class Pack {
   // Nothing in it, where there is nothing to unpack.
   Pack() = default;
   // kInvalidArgument for what is no pack, isn't whole, or is beyond the limits; that of `ctx` where it ends first.
-  static Result<Pack> Read(const Context& ctx, std::string bytes, const PackLimits& limits = {});
+  // `beyond`: whether the limits are why.
+  static Result<Pack> Read(const Context& ctx, std::string bytes, const PackLimits& limits = {},
+                           bool* beyond = nullptr);
 
   bool Has(const ObjectId& id) const { return by_id_.contains(id); }
   // kNotFound, and kInvalidArgument for one of another type, or too large.

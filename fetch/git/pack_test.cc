@@ -8,6 +8,7 @@
 #include <memory>
 #include <stop_token>
 
+#include "base/encoding.h"
 #include "base/files.h"
 #include "base/strings.h"
 #include "fetch/git/delta.h"
@@ -168,16 +169,71 @@ TEST_F(PackOfGit, HasLimits_T15) {
   const std::pair<PackLimits, const char*> cases[] = {
       {{.objects = 100}, "objects, and 100 at most are read"},
       {{.unpacked = 100'000}, "unpacks to more than 100000"},
-      {{.object = 3'000}, "too large"},
-      {{.kept = 8'000}, "too much memory"},
+      {{.object = 3'000}, "bytes, and 3000 at most are read"},
       {{.depth = 1}, "too deep"},
   };
   for (const auto& [limits, why] : cases) {
-    auto pack = Pack::Read({}, packed().bytes(), limits);
+    bool beyond = false;
+    auto pack = Pack::Read({}, packed().bytes(), limits, &beyond);
     ASSERT_FALSE(pack.ok()) << why;
-    if (limits.object == 3'000) continue;  // of a base or of a difference, in other words
     EXPECT_THAT(pack.error().message, HasSubstr(why));
+    EXPECT_TRUE(beyond) << why;
   }
+  bool beyond = true;
+  EXPECT_FALSE(Pack::Read({}, WithSum("PACK\0\0\0\2\0\0\0\0more"s), {}, &beyond).ok());
+  EXPECT_FALSE(beyond) << "it is wrong, and not too much";
+}
+
+std::string Zlib(std::string_view bytes) {
+  const std::string gzip = Gzip(bytes);
+  unsigned a = 1, b = 0;
+  for (const unsigned char byte : bytes) b = (b + (a = (a + byte) % 65521)) % 65521;
+  std::string out = "\x78\x9c" + gzip.substr(10, gzip.size() - 18);
+  for (const unsigned sum : {b, a}) (out += static_cast<char>(sum >> 8)) += static_cast<char>(sum & 255);
+  return out;
+}
+
+std::string InSevens(size_t number) {
+  std::string out;
+  for (; number >= 0x80; number >>= 7) out += static_cast<char>(0x80 | (number & 0x7f));
+  return out + static_cast<char>(number);
+}
+
+// Objects of so many bytes, of which the last differs: each as a difference to another one, or whole where that is -1.
+std::string PackOf(size_t size, const std::vector<int>& bases) {
+  auto text = [size](size_t i) { return std::string(size - 1, 'x') + static_cast<char>(i); };
+  const std::string sizes = InSevens(size) + InSevens(size);  // of the base, and of what comes of it
+  std::string bytes = "PACK\0\0\0\2\0\0\0"s + static_cast<char>(bases.size());
+  for (size_t i = 0; i < bases.size(); ++i) {
+    std::string delta = sizes + "\xf0";  // a copy from 0 of so many bytes
+    for (int shift : {0, 8, 16}) delta += static_cast<char>((size - 1) >> shift & 255);
+    delta += "\1"s + static_cast<char>(i);
+    const std::string object = bases[i] < 0 ? text(i) : delta;
+    const size_t is = object.size();
+    bytes += static_cast<char>(0x80 | (bases[i] < 0 ? 3 : 7) << 4 | static_cast<int>(is & 15)) + InSevens(is >> 4);
+    if (bases[i] >= 0) {
+      const ObjectId id = IdOf(ObjectType::kBlob, text(static_cast<size_t>(bases[i])));
+      bytes.append(id.data(), id.size());
+    }
+    bytes += Zlib(object);
+  }
+  return WithSum(bytes);
+}
+
+// What no difference is to any more isn't kept: of a chain, as git makes them, one text at a time.
+TEST(Pack, KeepsWhatIsNeededAlone_T15) {
+  constexpr size_t kSize = 1u << 20;
+  std::vector<int> chain;
+  for (int i = 0; i < 40; ++i) chain.push_back(i - 1);
+  auto pack = Pack::Read({}, PackOf(kSize, chain));
+  ASSERT_TRUE(pack.ok()) << pack.error().message;
+  EXPECT_EQ(pack->size(), 40u);
+  EXPECT_EQ(pack->Get(pack->Ids()[7], ObjectType::kBlob)->size(), kSize);
+  // Two to one, each of which is one's base.
+  auto fork = Pack::Read({}, PackOf(kSize, {-1, 0, 0, 1, 2}), {.kept = kSize * 3 / 2});
+  ASSERT_FALSE(fork.ok());
+  EXPECT_THAT(fork.error().message, HasSubstr("too much memory"));
+  EXPECT_TRUE(Pack::Read({}, PackOf(kSize, {-1, 0, 0, 1, 2}), {.kept = kSize * 2}).ok());
 }
 
 // What is there many times is worked out once: differences to an object of no bytes that come to it again.
