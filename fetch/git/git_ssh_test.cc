@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-#include <memory>
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
 #include <stop_token>
 #include <thread>
 
@@ -142,14 +144,15 @@ TEST_F(GitOverSsh, AUserWithoutAHomeMayAsk_T15) {
   SshStandIn server;
   server.git().Release("v1.0.0", AwsRelease());
   const auto repository = server.Open(server.secret());
-  const pid_t child = fork();
-  if (child == 0) {
-    unsetenv("HOME");
-    _exit(setuid(54321) == 0 && repository->Versions(Context{}.WithTimeout(Seconds(20))).ok() ? 0 : 1);
-  }
-  int status = -1;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
+  const char* home = getenv("HOME");
+  const std::string kept = home == nullptr ? "" : home;
+  unsetenv("HOME");
+  std::jthread([&] {
+    ASSERT_EQ(syscall(SYS_setuid, 54321), 0);  // of this thread alone
+    auto versions = repository->Versions(Context{}.WithTimeout(Seconds(20)));
+    EXPECT_TRUE(versions.ok()) << versions.error().message;
+  }).join();
+  if (home != nullptr) setenv("HOME", kept.c_str(), 1);
 }
 
 // What a server asks for by itself isn't kept: each is refused at once, and too many end it.
@@ -166,7 +169,9 @@ TEST(GitOverSshFlood, AServerThatAsksForChannelsWithoutEndIsLeft_T15) {
 
 // T15: what is wrong with the Secret is told before anybody is asked, wherever the server is.
 TEST(GitOverSshSecret, WithAWrongSecretNobodyIsAsked_T15) {
-  const int port = std::make_unique<http_testing::RawServer>([](http_testing::Peer&, int) {})->port();  // it is gone
+  std::atomic<int> asked = 0;
+  http_testing::RawServer server([&](http_testing::Peer&, int) { ++asked; });
+  const int port = server.port();
   const std::string url = fmt::format("ssh://me@127.0.0.1:{}/r", port), key = NewPrivateKey();
   const std::string known = fmt::format("[127.0.0.1]:{} ssh-ed25519 AAAA", port);
   const std::map<std::string, std::string> secrets[] = {{{"identity", "x"}, {"known_hosts", known}},
@@ -176,9 +181,11 @@ TEST(GitOverSshSecret, WithAWrongSecretNobodyIsAsked_T15) {
     auto repository = *OpenGit({url, "", {}}, secret, api::ProviderType::kInfrastructure, "aws", {});
     EXPECT_EQ(repository->Versions({}).code(), Code::kUnauthenticated);
   }
+  EXPECT_EQ(asked, 0);
   auto right = *OpenGit({url, "", {}}, {{"identity", key}, {"known_hosts", known}}, api::ProviderType::kInfrastructure,
                         "aws", {});
   EXPECT_EQ(right->Versions({}).code(), Code::kUnavailable);
+  EXPECT_EQ(asked, 1);
 }
 
 // What a client says by itself: its version, and a packet with the algorithms that it knows.
@@ -252,15 +259,21 @@ TEST_F(GitOverSsh, AServerThatComplainsWithoutEndIsLeft_T13_T15) {
 
 // A server that says nothing ends with the time or the stop that the caller has, and costs nobody more.
 TEST(GitOverSshTimes, ASilentServerEndsWithTheCallersTime_T13) {
-  http_testing::RawServer silent([](http_testing::Peer& peer, int) { peer.WaitForEnd(); }, true);
+  std::stop_source stop;
+  http_testing::RawServer silent([&](http_testing::Peer& peer, int index) {
+    if (index > 0) {
+      peer.Write("SSH-2.0-test\r\n");
+      AwaitGreeting(peer.fd());
+      stop.request_stop();
+    }
+    peer.WaitForEnd();
+  });
   const std::map<std::string, std::string> secret = {
       {"identity", NewPrivateKey()}, {"known_hosts", fmt::format("[127.0.0.1]:{} ssh-ed25519 AAAA", silent.port())}};
   auto repository = *OpenGit({fmt::format("ssh://me@127.0.0.1:{}/r", silent.port()), "", {}}, secret,
                              api::ProviderType::kInfrastructure, "aws", {});
   auto late = repository->Versions(Context{}.WithTimeout(Millis(300)));
   EXPECT_EQ(late.code(), Code::kDeadlineExceeded) << late.error().message;
-  std::stop_source stop;
-  std::jthread stopper([&] { stop.request_stop(); });
   EXPECT_EQ(repository->Versions(Context{}.WithStop(stop.get_token())).code(), Code::kCancelled);
 }
 

@@ -99,9 +99,10 @@ TEST_P(Git, ATagMayMove_T15) {
   server.Git("update-ref -d refs/heads/main");
   server.Release("v1.0.0", AwsRelease("", "two"));
   auto release = GetRelease({}, *repository, V("v1.0.0"));
-  if (GetParam().speaks_v2) return;  // it gives what the tag named, or says that it can't: the next look sees it
+  // Version 2 gives what the tag named, or says that it can't: the next look sees it.
+  if (GetParam().speaks_v2 && !release.ok() && release.code() == Code::kUnavailable) return;
   ASSERT_TRUE(release.ok()) << release.error().message;
-  EXPECT_THAT(release->components, HasSubstr("two"));
+  EXPECT_THAT(release->components, HasSubstr(GetParam().speaks_v2 ? "one" : "two"));
 }
 
 // Of a version the server is asked once, and of its files alone where it can leave out others.
@@ -217,7 +218,7 @@ TEST(GitRequests, TenThousandTagsAreReadQuickly_T15) {
   });
   EXPECT_EQ(cost.answer, "10001 v1.99.99 true");
   if (!kMeasuresCost) return;
-  EXPECT_LT(cost.seconds, 5);
+  EXPECT_LT(cost.seconds, 0.2);
   EXPECT_LT(cost.bytes, 20e6);
 }
 

@@ -1,17 +1,16 @@
 #include "fetch/git/ssh_testing.h"
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <libssh/server.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
+#include <spawn.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <vector>
 
 #include "base/files.h"
 #include "base/strings.h"
@@ -26,51 +25,44 @@ std::string NewFolder() {
   return mkdtemp(pattern.data());
 }
 
-int FreePort() {
-  const int fd = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  EXPECT_EQ(bind(fd, reinterpret_cast<sockaddr*>(&address), size), 0);
-  EXPECT_EQ(getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size), 0);
-  close(fd);
-  return ntohs(address.sin_port);
-}
-
 }  // namespace
 
 bool SshStandIn::IsThere() { return std::filesystem::exists(kSshd); }
 
-SshStandIn::SshStandIn(SshStandInOptions options)
-    : options_(std::move(options)), folder_(NewFolder()), port_(FreePort()) {
+SshStandIn::SshStandIn(SshStandInOptions options) : options_(std::move(options)), folder_(NewFolder()) {
   Run("ssh-keygen -q -t ed25519 -N '' -f host && ssh-keygen -q -t ecdsa -N '' -f other");
   Run(fmt::format("ssh-keygen -q {} -N '{}' -f client && cp client.pub authorized", options_.key, options_.passphrase));
   const std::string config = fmt::format(
-      "ListenAddress 127.0.0.1\nPort {}\nHostKey {}/host\nHostKey {}/other\nPidFile {}/pid\nAuthorizedKeysFile "
-      "{}/authorized\n"
-      "StrictModes no\nUsePAM no\nPasswordAuthentication no\nKbdInteractiveAuthentication no\nPermitRootLogin "
-      "yes\n{}{}",
-      port_, folder_, folder_, folder_, folder_, options_.takes_protocol ? "AcceptEnv GIT_PROTOCOL\n" : "",
+      "HostKey {}/host\nHostKey {}/other\nAuthorizedKeysFile {}/authorized\nStrictModes no\nUsePAM no\n"
+      "PasswordAuthentication no\nKbdInteractiveAuthentication no\nPermitRootLogin yes\n{}{}",
+      folder_, folder_, folder_, options_.takes_protocol ? "AcceptEnv GIT_PROTOCOL\n" : "",
       options_.command.empty() ? "" : fmt::format("ForceCommand {}\n", options_.command));
   EXPECT_TRUE(WriteFile(folder_ + "/config", config).ok());
   if (geteuid() == 0)
     std::filesystem::create_directories("/run/sshd");  // sshd wants it; a package's own start makes it
-  Run(fmt::format("{} -f {}/config -E {}/log", kSshd, folder_, folder_));
-  // It goes into the background before it listens, and writes its id once it does.
-  bool listens = false;
-  for (int i = 0; i < 3'000 && !listens; ++i) {
-    listens = std::filesystem::exists(folder_ + "/pid");
-    if (!listens) usleep(10'000);
-  }
-  EXPECT_TRUE(listens) << Run("cat log");
+  server_ =
+      std::make_unique<http_testing::RawServer>([this](http_testing::Peer& peer, int) { Serve(peer.fd()); }, true);
 }
 
 SshStandIn::~SshStandIn() {
-  if (auto pid = ReadFile(folder_ + "/pid"); pid.ok() && std::atoi(pid->c_str()) > 1)
-    kill(std::atoi(pid->c_str()), SIGTERM);
-  std::error_code ignored;  // it removes the one file itself
-  std::filesystem::remove_all(folder_, ignored);
+  server_.reset();
+  std::filesystem::remove_all(folder_);
+}
+
+// One sshd for each connection, which ends with it.
+void SshStandIn::Serve(int fd) const {
+  const std::string config = folder_ + "/config", log = folder_ + "/log";
+  std::string words[] = {kSshd, "-i", "-f", config, "-E", log};
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  for (const int standard : {0, 1}) posix_spawn_file_actions_adddup2(&files, fd, standard);
+  pid_t sshd = -1;
+  EXPECT_EQ(posix_spawn(&sshd, kSshd, &files, nullptr, arguments.data(), environ), 0);
+  posix_spawn_file_actions_destroy(&files);
+  if (sshd > 0) waitpid(sshd, nullptr, 0);
 }
 
 std::string SshStandIn::Run(const std::string& command) const {
@@ -84,12 +76,12 @@ std::string SshStandIn::Run(const std::string& command) const {
 }
 
 std::string SshStandIn::url() const {
-  return fmt::format("ssh://{}@127.0.0.1:{}{}", Trim(Run("id -un")), port_, git_.folder());
+  return fmt::format("ssh://{}@127.0.0.1:{}{}", Trim(Run("id -un")), server_->port(), git_.folder());
 }
 
 std::string SshStandIn::known_hosts() const {
   std::string key = *ReadFile(folder_ + "/host.pub");
-  return fmt::format("[127.0.0.1]:{} {}", port_, key);
+  return fmt::format("[127.0.0.1]:{} {}", server_->port(), key);
 }
 
 std::map<std::string, std::string> SshStandIn::secret() const {

@@ -1,4 +1,4 @@
-// A real sshd on loopback, in front of a repository that git itself makes, for tests.
+// A real sshd behind a port on loopback, in front of a repository that git itself makes, for tests.
 #pragma once
 
 #include <map>
@@ -36,10 +36,12 @@ class SshStandIn {
   std::string Run(const std::string& command) const;  // in its folder
 
  private:
+  void Serve(int fd) const;
+
   const SshStandInOptions options_;
   GitStandIn git_;
   const std::string folder_;
-  int port_ = 0;
+  std::unique_ptr<http_testing::RawServer> server_;
 };
 
 // A private key as `identity` has it.
@@ -48,7 +50,7 @@ std::string NewPrivateKey();
 // A server of ssh that lets everybody in and then asks for channels to them, without end. Thread-compatible.
 class FloodingSshServer {
  public:
-  FloodingSshServer();
+  explicit FloodingSshServer(bool by_words = false);
   ~FloodingSshServer();
 
   std::string url() const;
@@ -60,6 +62,7 @@ class FloodingSshServer {
   void Talk(int fd);
 
   const std::string folder_;
+  const bool by_words_;
   int asked_ = 0, refused_ = 0;
   std::unique_ptr<http_testing::RawServer> server_;
 };
