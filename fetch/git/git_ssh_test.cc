@@ -167,6 +167,15 @@ TEST(GitOverSshFlood, AServerThatAsksForChannelsWithoutEndIsLeft_T15) {
   EXPECT_LT(asked, 100);
 }
 
+// Nor is what it says before it is time.
+TEST(GitOverSshFlood, AServerThatSaysMuchInThePlaceOfAnAnswerIsLeft_T15) {
+  FloodingSshServer server(true);
+  auto repository = *OpenGit({server.url(), "", {}}, server.secret(), api::ProviderType::kInfrastructure, "aws", {});
+  auto versions = repository->Versions(Context{}.WithTimeout(Seconds(20)));
+  EXPECT_EQ(versions.code(), Code::kInvalidArgument) << versions.error().message;
+  EXPECT_THAT(versions.error().message, HasSubstr("says or asks for more than a git server does"));
+}
+
 // T15: what is wrong with the Secret is told before anybody is asked, wherever the server is.
 TEST(GitOverSshSecret, WithAWrongSecretNobodyIsAsked_T15) {
   std::atomic<int> asked = 0;

@@ -19,10 +19,10 @@
 namespace capi::fetch {
 namespace {
 
-constexpr Millis kLook{200};         // the library may have read already what is waited for
-constexpr size_t kMostWords = 4096;  // of what the server says beside its answer
-constexpr int kMostAsked = 64;       // of what the server asks for by itself
-constexpr int kMostUnread = 64 << 10;
+constexpr Millis kLook{200};           // the library may have read already what is waited for
+constexpr size_t kMostWords = 4096;    // of what the server says beside its answer
+constexpr int kMostAsked = 64;         // of what the server asks for by itself
+constexpr int kMostUnread = 32 << 10;  // less than the library lets a server send that isn't read
 constexpr std::string_view kSecret = "the Secret of spec.fetchConfig.git.secretRef";
 
 Error Rejected(std::string message) { return Error{Code::kUnauthenticated, std::move(message), {}}; }
@@ -120,8 +120,7 @@ class OverSsh : public GitConversation {
       const int sent = ssh_channel_write(channel_, request.data(), static_cast<std::uint32_t>(request.size()));
       if (sent == SSH_ERROR) return Broken(waiter, "a question");
       if (sent > 0) request.remove_prefix(static_cast<size_t>(sent));
-      // It isn't time for an answer, and what isn't read is kept.
-      if (ssh_channel_poll(channel_, 0) > kMostUnread || ssh_channel_poll(channel_, 1) > kMostUnread) return TooMuch();
+      TRY(CheckUnread());
       TRY(sent > 0 ? Check(waiter) : Wait(waiter));
     }
     return Answer(waiter, sections, most);
@@ -140,6 +139,13 @@ class OverSsh : public GitConversation {
   }
 
   Status Check(const http::Waiter& waiter) const {
+  // It isn't time for an answer, and the library keeps what isn't read.
+  Status CheckUnread() const {
+    if (channel_ == nullptr) return Ok();
+    if (ssh_channel_poll(channel_, 0) > kMostUnread || ssh_channel_poll(channel_, 1) > kMostUnread) return TooMuch();
+    return Ok();
+  }
+
     TRY(waiter.Check());
     if (asked_ > kMostAsked) return TooMuch();
     return Ok();
@@ -190,6 +196,7 @@ class OverSsh : public GitConversation {
       if (done == SSH_OK) return Ok();
       if (done != SSH_AGAIN) return Broken(waiter, what);
       TRY(Wait(waiter));
+      TRY(CheckUnread());
     }
   }
 
@@ -255,7 +262,7 @@ class OverSsh : public GitConversation {
     // A server may not take it: then it speaks version 0.
     const Status asked = Until(
         waiter, [&] { return ssh_channel_request_env(channel_, "GIT_PROTOCOL", "version=2"); }, "GIT_PROTOCOL");
-    if (!asked.ok()) TRY(waiter.Check());
+    if (!asked.ok() && asked.code() != Code::kUnavailable) return asked.error();
     const std::string command =
         fmt::format("git-upload-pack '{}'", reference_.path);  // ParseGitReference lets no quote in
     return Until(

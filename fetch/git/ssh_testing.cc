@@ -100,8 +100,9 @@ std::unique_ptr<Repository> SshStandIn::Open(const std::map<std::string, std::st
 
 namespace {
 
-// Answers until it is asked to run a command; the channel for that, null where it doesn't come so far.
-ssh_channel LetIn(ssh_session session) {
+// Answers until it is asked to run a command, and that too unless it `floods`; the channel for that, null where it
+// doesn't come so far.
+ssh_channel LetIn(ssh_session session, bool floods) {
   ssh_channel channel = nullptr;
   while (ssh_message message = ssh_message_get(session)) {
     const int type = ssh_message_type(message);
@@ -112,9 +113,9 @@ ssh_channel LetIn(ssh_session session) {
       ssh_message_service_reply_success(message);
     } else if (type == SSH_REQUEST_CHANNEL_OPEN) {
       channel = ssh_message_channel_request_open_reply_accept(message);
-    } else if (runs) {
+    } else if (runs && !floods) {
       ssh_message_channel_request_reply_success(message);
-    } else {
+    } else if (!runs) {
       ssh_message_reply_default(message);
     }
     ssh_message_free(message);
@@ -136,7 +137,7 @@ std::string NewPrivateKey() {
   return out;
 }
 
-FloodingSshServer::FloodingSshServer() : folder_(NewFolder()) {
+FloodingSshServer::FloodingSshServer(bool by_words) : by_words_(by_words), folder_(NewFolder()) {
   ssh_key key = nullptr;
   EXPECT_EQ(ssh_pki_generate(SSH_KEYTYPE_ED25519, 0, &key), SSH_OK);
   EXPECT_EQ(ssh_pki_export_privkey_file(key, nullptr, nullptr, nullptr, (folder_ + "/host").c_str()), SSH_OK);
@@ -171,7 +172,11 @@ void FloodingSshServer::Talk(int fd) {
   ssh_bind_options_set(bind, SSH_BIND_OPTIONS_HOSTKEY, (folder_ + "/host").c_str());
   ssh_session session = ssh_new();
   const bool begun = ssh_bind_accept_fd(bind, session, fd) == SSH_OK && ssh_handle_key_exchange(session) == SSH_OK;
-  for (bool open = begun && LetIn(session) != nullptr; open && asked_ < 10'000;) {
+  ssh_channel channel = begun ? LetIn(session, by_words_) : nullptr;
+  const std::string words(1u << 10, 'x');
+  for (bool open = by_words_ && channel != nullptr; open;)
+    open = ssh_channel_write(channel, words.data(), static_cast<std::uint32_t>(words.size())) > 0;
+  for (bool open = !by_words_ && channel != nullptr; open && asked_ < 10'000;) {
     ssh_channel other = ssh_channel_new(session);
     ++asked_;
     const int answer = ssh_channel_open_x11(other, "127.0.0.1", 6000);

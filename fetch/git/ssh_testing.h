@@ -47,7 +47,8 @@ class SshStandIn {
 // A private key as `identity` has it.
 std::string NewPrivateKey();
 
-// A server of ssh that lets everybody in and then asks for channels to them, without end. Thread-compatible.
+// A server of ssh that lets everybody in and then asks for channels to them, without end, or says something
+// (`by_words`) in the place of an answer. Thread-compatible.
 class FloodingSshServer {
  public:
   explicit FloodingSshServer(bool by_words = false);
@@ -61,8 +62,8 @@ class FloodingSshServer {
  private:
   void Talk(int fd);
 
-  const std::string folder_;
   const bool by_words_;
+  const std::string folder_;
   int asked_ = 0, refused_ = 0;
   std::unique_ptr<http_testing::RawServer> server_;
 };
