@@ -131,12 +131,18 @@ class GitRepository : public Repository {
     return kept;
   }
 
+  // Of a tag that the server has named: where there is no such repository by now there will be again.
+  static Error OfNamedTag(Error error) {
+    if (error.code == Code::kNotFound) error.code = Code::kUnavailable;
+    return error;
+  }
+
   static Result<Pack> AskObjects(const Context& ctx, GitConversation& talk, const GitServer& server,
                                  const GitWants& wants) {
-    std::string answer =
-        TRY(talk.Ask(ctx, AskForObjects(server, wants), SectionsOfObjects(server, wants), kMostPacked));
-    TRY(KeepPack(answer));
-    return Pack::Read(ctx, std::move(answer));
+    auto answer = talk.Ask(ctx, AskForObjects(server, wants), SectionsOfObjects(server, wants), kMostPacked);
+    if (!answer.ok()) return OfNamedTag(answer.error());
+    TRY(KeepPack(*answer));
+    return Pack::Read(ctx, *std::move(answer));
   }
 
   // A commit has much the same files as the one before it, all of which come each time.
@@ -149,11 +155,13 @@ class GitRepository : public Repository {
   // Where the server can leave files out, it is asked for those that count alone.
   Result<GitRelease> AskRelease(const Context& ctx, const std::string& tag_name, ObjectId tag) {
     GitServer server;
-    const auto talk = TRY(Begin(ctx, server));
+    const auto begun = Begin(ctx, server);
+    if (!begun.ok()) return OfNamedTag(begun.error());
+    GitConversation& talk = **begun;
     // Version 0 names the tags each time, and gives what they name by now alone. Nothing of this one is read so far.
     if (const auto now = server.tags.find(tag_name); now != server.tags.end()) tag = now->second;
     const GitWants commit{{tag}, true, true};
-    auto whole = AskObjects(ctx, *talk, server, commit);
+    auto whole = AskObjects(ctx, talk, server, commit);
     if (!whole.ok()) {
       if (!server.filters && whole.code() == Code::kInvalidArgument) RememberTooMuch(tag_name, whole.error());
       return whole.error();
@@ -175,7 +183,7 @@ class GitRepository : public Repository {
       if (!pack.Has(id)) missing.ids.push_back(id);
     }
     const bool all = missing.ids.empty();
-    const Pack more = all ? Pack() : TRY(AskObjects(ctx, *talk, server, missing));
+    const Pack more = all ? Pack() : TRY(AskObjects(ctx, talk, server, missing));
     for (const auto& [name, id] : files) {
       auto text = (pack.Has(id) ? pack : more).Get(id, ObjectType::kBlob);
       if (!text.ok()) return Invalid(text.error().message);

@@ -143,6 +143,26 @@ TEST(BrokenGit, APackThatIsNotWholeIsRefused_T15) {
 }
 
 // A server that sends another commit than the tag's has sent nothing.
+// T15, I3, U12: what was named a moment ago is only away, and nothing older is taken for the latest.
+TEST(BrokenGit, ARepositoryThatIsGoneForAMomentIsAnOutage_T15_I3_U12) {
+  for (const char* method : {"GET", "POST"}) {
+    SCOPED_TRACE(method);
+    GitStandIn server;
+    for (const char* version : {"v1.0.0", "v1.1.0"}) server.Release(version, AwsRelease("", version));
+    int asked = 0;  // the first of each is for the tags
+    server.set_fault([&](const http::ServerRequest& request) -> std::optional<http::Response> {
+      if (request.method != method || (++asked != 2 && asked != 3)) return std::nullopt;
+      http::Response response;
+      response.status = 404;
+      return response;
+    });
+    const auto repository = server.Open();
+    EXPECT_EQ(LatestVersion({}, *repository, {}).code(), Code::kUnavailable);
+    EXPECT_EQ(NewerVersions({}, *repository, V("v0.1.0")).code(), Code::kUnavailable);
+    EXPECT_EQ(LatestVersion({}, *repository, {})->ToString(), "v1.1.0");
+  }
+}
+
 TEST(BrokenGit, AnotherCommitIsNotTakenForTheTags_T15) {
   for (const bool filters : {true, false}) {
     GitStandIn server({.filters = filters});

@@ -155,6 +155,19 @@ TEST_F(GitOverSsh, AUserWithoutAHomeMayAsk_T15) {
   if (home != nullptr) setenv("HOME", kept.c_str(), 1);
 }
 
+// T15, I3: what was named a moment ago is only away, and nothing older is taken for the latest.
+TEST_F(GitOverSsh, ARepositoryThatIsGoneForAMomentIsAnOutage_T15_I3) {
+  SshStandIn server;
+  for (const char* version : {"v1.0.0", "v1.1.0"}) server.git().Release(version, AwsRelease("", version));
+  const auto repository = server.Open(server.secret());
+  ASSERT_TRUE(repository->Versions({}).ok());
+  const std::string there = server.git().folder();
+  std::filesystem::rename(there, there + ".away");
+  EXPECT_EQ(LatestVersion({}, *repository, {}).code(), Code::kUnavailable);
+  std::filesystem::rename(there + ".away", there);
+  EXPECT_EQ(LatestVersion({}, *repository, {})->ToString(), "v1.1.0");
+}
+
 // What a server asks for by itself isn't kept: each is refused at once, and too many end it.
 TEST(GitOverSshFlood, AServerThatAsksForChannelsWithoutEndIsLeft_T15) {
   FloodingSshServer server;
