@@ -43,7 +43,7 @@ Error ErrorOf(const http::Response& response, WallTime now) {
     }
     default: break;
   }
-  if (response.status >= 500)
+  if (response.status >= 500 || response.status == 408)
     return Error{Code::kUnavailable, "the server is in trouble: " + status, RetryAfter(response)};
   return Error{Code::kInvalidArgument, "the server answered " + status, {}};
 }

@@ -20,7 +20,9 @@ class GitConversation {
   // How it begins; once, and before anything else.
   virtual Result<std::string> Begin(const Context& ctx) = 0;
   // The answer, which has so many sections (each ends with "0000") where the connection stays open behind it.
-  virtual Result<std::string> Ask(const Context& ctx, std::string_view request, int sections, size_t most) = 0;
+  // `too_much`: whether it has more than `most` bytes, which is why there is none.
+  virtual Result<std::string> Ask(const Context& ctx, std::string_view request, int sections, size_t most,
+                                  bool* too_much = nullptr) = 0;
 };
 
 Result<std::unique_ptr<GitConversation>> TalkOverHttp(const api::GitReference& reference,

@@ -137,12 +137,13 @@ class GitRepository : public Repository {
     return error;
   }
 
+  // `too_much`: whether it is more than is read.
   static Result<Pack> AskObjects(const Context& ctx, GitConversation& talk, const GitServer& server,
-                                 const GitWants& wants) {
-    auto answer = talk.Ask(ctx, AskForObjects(server, wants), SectionsOfObjects(server, wants), kMostPacked);
+                                 const GitWants& wants, bool& too_much) {
+    auto answer = talk.Ask(ctx, AskForObjects(server, wants), SectionsOfObjects(server, wants), kMostPacked, &too_much);
     if (!answer.ok()) return OfNamedTag(answer.error());
     TRY(KeepPack(*answer));
-    return Pack::Read(ctx, *std::move(answer));
+    return Pack::Read(ctx, *std::move(answer), {}, &too_much);
   }
 
   // A commit has much the same files as the one before it, all of which come each time.
@@ -161,9 +162,10 @@ class GitRepository : public Repository {
     // Version 0 names the tags each time, and gives what they name by now alone. Nothing of this one is read so far.
     if (const auto now = server.tags.find(tag_name); now != server.tags.end()) tag = now->second;
     const GitWants commit{{tag}, true, true};
-    auto whole = AskObjects(ctx, talk, server, commit);
+    bool too_much = false;
+    auto whole = AskObjects(ctx, talk, server, commit, too_much);
     if (!whole.ok()) {
-      if (!server.filters && whole.code() == Code::kInvalidArgument) RememberTooMuch(tag_name, whole.error());
+      if (!server.filters && too_much) RememberTooMuch(tag_name, whole.error());
       return whole.error();
     }
     const Pack& pack = *whole;
@@ -183,7 +185,7 @@ class GitRepository : public Repository {
       if (!pack.Has(id)) missing.ids.push_back(id);
     }
     const bool all = missing.ids.empty();
-    const Pack more = all ? Pack() : TRY(AskObjects(ctx, talk, server, missing));
+    const Pack more = all ? Pack() : TRY(AskObjects(ctx, talk, server, missing, too_much));
     for (const auto& [name, id] : files) {
       auto text = (pack.Has(id) ? pack : more).Get(id, ObjectType::kBlob);
       if (!text.ok()) return Invalid(text.error().message);

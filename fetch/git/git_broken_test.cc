@@ -29,6 +29,7 @@ TEST(BrokenGit, AnswersOfOtherStatusAreTold_T15_F5) {
                         {403, Code::kUnauthenticated, "HTTP 403"},
                         {404, Code::kNotFound, "no such repository"},
                         {400, Code::kInvalidArgument, "HTTP 400"},
+                        {408, Code::kUnavailable, "HTTP 408"},
                         {500, Code::kUnavailable, "HTTP 500"},
                         {503, Code::kUnavailable, "HTTP 503"}};
   for (const Case& c : cases) {
@@ -142,7 +143,6 @@ TEST(BrokenGit, APackThatIsNotWholeIsRefused_T15) {
   EXPECT_TRUE(Metadata(server).ok());
 }
 
-// A server that sends another commit than the tag's has sent nothing.
 // T15, I3, U12: what was named a moment ago is only away, and nothing older is taken for the latest.
 TEST(BrokenGit, ARepositoryThatIsGoneForAMomentIsAnOutage_T15_I3_U12) {
   for (const char* method : {"GET", "POST"}) {
@@ -163,6 +163,7 @@ TEST(BrokenGit, ARepositoryThatIsGoneForAMomentIsAnOutage_T15_I3_U12) {
   }
 }
 
+// A server that sends another commit than the tag's has sent nothing.
 TEST(BrokenGit, AnotherCommitIsNotTakenForTheTags_T15) {
   for (const bool filters : {true, false}) {
     GitStandIn server({.filters = filters});

@@ -174,6 +174,30 @@ TEST(GitRequests, WhatIsTooMuchIsAskedForOnce_T15_U12) {
   EXPECT_EQ(server.seen().size(), 4u) << "the tags, and one version";
 }
 
+// What went wrong with one is no reason for the others.
+TEST(GitRequests, WhatIsWrongWithOneIsNotTooMuch_T15_U12) {
+  for (const bool refused : {true, false}) {
+    SCOPED_TRACE(refused);
+    GitStandIn server({.filters = false});
+    GiveNewer(server, {});
+    int asked = 0;
+    server.set_fault([&](const http::ServerRequest& request) -> std::optional<http::Response> {
+      if (request.body.find("command=fetch") == std::string::npos || ++asked > 1) return std::nullopt;
+      http::Response response;
+      if (!refused) response = server.Serve(request);
+      if (!refused) response.body.replace(response.body.find("PACK") + 60, 1, "?");
+      if (refused) response.status = 400;
+      return response;
+    });
+    auto newer = NewerVersions({}, *server.Open("", {}, {}, GitFiles::kMetadata), V("v1.0.0"));
+    ASSERT_TRUE(newer.ok()) << newer.error().message;
+    ASSERT_EQ(newer->size(), 4u);  // the one that couldn't be read, and the one before it
+    EXPECT_EQ(newer->back().version, V("v1.3.1"));
+    EXPECT_NE(newer->back().unread, "");
+    EXPECT_EQ((*newer)[2].unread, "");
+  }
+}
+
 TEST(GitRequests, HaveTheSecretsCredentials_T15) {
   GitStandIn server({.authorization = "Basic bWU6czNjcmV0"});
   server.Release("v1.0.0", AwsRelease());

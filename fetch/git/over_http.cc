@@ -42,8 +42,10 @@ class OverHttp : public GitConversation {
     return std::move(response.body);
   }
 
-  Result<std::string> Ask(const Context& ctx, std::string_view text, int, size_t most) override {
+  Result<std::string> Ask(const Context& ctx, std::string_view text, int, size_t most, bool* too_much) override {
     http::Request request;
+    int status = 0;
+    request.on_head = [&status](int seen) { status = seen; };
     request.method = "POST";
     request.idempotent = true;  // it only reads
     request.max_body = most;
@@ -51,7 +53,10 @@ class OverHttp : public GitConversation {
     request.content_type = "application/x-git-upload-pack-request";
     request.headers.Set("Accept", "application/x-git-upload-pack-result");
     http::Url by;
-    http::Response response = TRY(Send(ctx, base_ + "/git-upload-pack", std::move(request), by));
+    auto answer = Send(ctx, base_ + "/git-upload-pack", std::move(request), by);
+    // After a good head it is the body's size alone.
+    if (too_much != nullptr) *too_much = !answer.ok() && answer.code() == Code::kInvalidArgument && status / 100 == 2;
+    http::Response response = TRY(std::move(answer));
     if (!IsOfType(response, "application/x-git-upload-pack-result"))
       return Error{Code::kInvalidArgument, fmt::format("{} answers with something else than a pack", host_), {}};
     return std::move(response.body);
@@ -119,7 +124,8 @@ class OverHttp : public GitConversation {
       }
       default: break;
     }
-    return Error{response.status < 500 ? Code::kInvalidArgument : Code::kUnavailable, text, RetryAfter(response)};
+    const bool away = response.status >= 500 || response.status == 408;
+    return Error{away ? Code::kUnavailable : Code::kInvalidArgument, text, RetryAfter(response)};
   }
 
   const std::string host_;

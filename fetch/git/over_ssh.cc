@@ -114,7 +114,8 @@ class OverSsh : public GitConversation {
     return Answer(waiter, 1, options_.max_answer);
   }
 
-  Result<std::string> Ask(const Context& ctx, std::string_view request, int sections, size_t most) override {
+  Result<std::string> Ask(const Context& ctx, std::string_view request, int sections, size_t most,
+                          bool* too_much) override {
     http::Waiter waiter(ctx);
     while (!request.empty()) {
       const int sent = ssh_channel_write(channel_, request.data(), static_cast<std::uint32_t>(request.size()));
@@ -123,7 +124,7 @@ class OverSsh : public GitConversation {
       TRY(CheckUnread());
       TRY(sent > 0 ? Check(waiter) : Wait(waiter));
     }
-    return Answer(waiter, sections, most);
+    return Answer(waiter, sections, most, too_much);
   }
 
  private:
@@ -138,7 +139,6 @@ class OverSsh : public GitConversation {
     return Error{Code::kInvalidArgument, fmt::format("{} says or asks for more than a git server does", server_), {}};
   }
 
-  Status Check(const http::Waiter& waiter) const {
   // It isn't time for an answer, and the library keeps what isn't read.
   Status CheckUnread() const {
     if (channel_ == nullptr) return Ok();
@@ -146,6 +146,7 @@ class OverSsh : public GitConversation {
     return Ok();
   }
 
+  Status Check(const http::Waiter& waiter) const {
     TRY(waiter.Check());
     if (asked_ > kMostAsked) return TooMuch();
     return Ok();
@@ -195,8 +196,8 @@ class OverSsh : public GitConversation {
       const int done = step();
       if (done == SSH_OK) return Ok();
       if (done != SSH_AGAIN) return Broken(waiter, what);
-      TRY(Wait(waiter));
       TRY(CheckUnread());
+      TRY(Wait(waiter));
     }
   }
 
@@ -270,7 +271,7 @@ class OverSsh : public GitConversation {
   }
 
   // Until so many sections have come.
-  Result<std::string> Answer(http::Waiter& waiter, int sections, size_t most) {
+  Result<std::string> Answer(http::Waiter& waiter, int sections, size_t most, bool* too_much = nullptr) {
     std::string answer, words;
     size_t looked = 0, all = 0;  // of both that it says
     while (true) {
@@ -285,9 +286,11 @@ class OverSsh : public GitConversation {
       if (came == SSH_ERROR) return Broken(waiter, "its answer");
       if (came > 0) answer.append(piece, static_cast<size_t>(came));
       all += static_cast<size_t>(std::max(said, 0)) + static_cast<size_t>(std::max(came, 0));
-      if (all > most)
+      if (all > most) {
+        if (too_much != nullptr) *too_much = true;
         return Error{
             Code::kInvalidArgument, fmt::format("{} sends more than the {} bytes that are read", server_, most), {}};
+      }
       const bool ended = came == SSH_EOF || (came <= 0 && said <= 0 && ssh_channel_is_eof(channel_) != 0);
       if (ended) return Ended(waiter, answer.empty() && looked == 0, words);
       if (came <= 0 && said <= 0) TRY(Wait(waiter));
