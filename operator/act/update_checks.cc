@@ -80,8 +80,13 @@ std::optional<Observation> UpdateChecks::Next(const Context& ctx) {
 void UpdateChecks::Run(const Context& ctx) {
   while (!ctx.stop.stop_requested()) {
     auto next = Next(ctx);
-    if (!next || ctx.stop.stop_requested() || !needs_.may_look(next->provider.id.Key())) continue;
-    Look(ctx, *next);
+    if (!next || ctx.stop.stop_requested()) continue;
+    const std::string key = next->provider.id.Key();
+    if (needs_.may_look(key)) {
+      Look(ctx, *next);
+    } else {
+      End(key, std::nullopt);
+    }
   }
 }
 
@@ -101,16 +106,16 @@ void UpdateChecks::Look(const Context& ctx, const Observation& o) {
     found.error = looked.error();
     ctx.log.Info("can't look for newer versions", {{"provider", key}, {"code", CodeName(found.error->code)}});
   }
-  Keep(key, std::move(found));
+  End(key, std::move(found));
 }
 
-void UpdateChecks::Keep(const std::string& key, UpdatesFound found) {
+void UpdateChecks::End(const std::string& key, std::optional<UpdatesFound> found) {
   {
     MutexLock lock(mu_);
     looking_.clear();  // who is woken may ask again at once
-    if (!std::exchange(forgotten_, false)) found_[key] = std::move(found);
+    if (!std::exchange(forgotten_, false) && found) found_[key] = *std::move(found);
   }
-  needs_.wake(key);  // also where it is there anew: nobody was heard who asked meanwhile
+  needs_.wake(key);  // also where nothing was found: nobody was heard who asked meanwhile
 }
 
 }  // namespace capi::ops

@@ -44,7 +44,7 @@ class UpdateChecks {
  private:
   std::optional<Observation> Next(const Context& ctx);
   void Look(const Context& ctx, const Observation& o);
-  void Keep(const std::string& key, UpdatesFound found);
+  void End(const std::string& key, std::optional<UpdatesFound> found);
 
   const Needs needs_;
   mutable Mutex mu_;

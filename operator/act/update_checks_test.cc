@@ -52,11 +52,11 @@ class UpdateChecksTest : public ::testing::Test {
   FakeClock clock_;
   Mutex mu_;
   std::condition_variable_any changed_;
-  std::map<std::string, std::deque<std::function<Result<Newer>()>>> answers_;  // before Start
-  std::set<std::string> forbidden_;                                            // the same
+  std::map<std::string, std::deque<std::function<Result<Newer>()>>> answers_;                   // before Start
+  std::function<bool(const std::string&)> may_look_ = [](const std::string&) { return true; };  // the same
   std::vector<std::string> looked_ CAPI_GUARDED_BY(mu_), woken_ CAPI_GUARDED_BY(mu_);
   UpdateChecks checks_{{[this](const Context&, const Observation& o) { return Look(o); },
-                        [this](const std::string& key) { return !forbidden_.contains(key); },
+                        [this](const std::string& key) { return may_look_(key); },
                         [this](const std::string& key) {
                           MutexLock lock(mu_);
                           woken_.push_back(api::ProviderId::FromKey(key).name);
@@ -118,12 +118,30 @@ TEST_F(UpdateChecksTest, WhatFailsIsTold_U12) {
 
 // Nobody is looked at who began to change meanwhile.
 TEST_F(UpdateChecksTest, WhoChangesIsLeftAlone_U12) {
-  forbidden_.insert(Due("paused").provider.id.Key());
+  may_look_ = [](const std::string& key) { return key != Due("paused").provider.id.Key(); };
   for (const char* name : {"paused", "runs"}) checks_.Ask(Due(name));
   Start();
-  AwaitWoken(1);
+  AwaitWoken(2);
   MutexLock lock(mu_);
   EXPECT_THAT(looked_, ElementsAre("runs"));
+}
+
+// A change ends as the turn comes: whoever asks then is told that it is being looked at, and has to be told that it
+// isn't.
+TEST_F(UpdateChecksTest, AChangeThatEndsAtItsTurnIsNotMissed_U12) {
+  const Observation a = Due("a");
+  may_look_ = [&, turns = 0](const std::string&) mutable {
+    if (turns++ > 0) return true;
+    checks_.Ask(a);
+    return false;
+  };
+  checks_.Ask(a);
+  Start();
+  AwaitWoken(1);
+  checks_.Ask(a);  // the pass that comes of it
+  AwaitWoken(2);
+  MutexLock lock(mu_);
+  EXPECT_THAT(looked_, ElementsAre("a"));
 }
 
 // A provider is deleted and made anew during a look: what that found isn't its own, and it isn't forgotten either.
