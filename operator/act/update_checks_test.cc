@@ -79,13 +79,16 @@ TEST_F(UpdateChecksTest, OneAfterTheOtherAndEachOnce_U12) {
   EXPECT_EQ(found->time, clock_.Now());
 
   checks_.Ask(a);  // what was found isn't told yet
+  checks_.Ask(Due("c"));
+  AwaitWoken(3);
   a.provider.status.update_check->time = FormatTime(clock_.Now());
   checks_.Ask(a);  // and now it is
-  AwaitWoken(3);
+  AwaitWoken(4);
+  a.provider.status.update_check->time = "";
   checks_.Forget(a.provider.id.Key());
   EXPECT_FALSE(checks_.FoundFor(a.provider.id.Key()));
   MutexLock lock(mu_);
-  EXPECT_THAT(looked_, ElementsAre("a", "b", "a"));
+  EXPECT_THAT(looked_, ElementsAre("a", "b", "c", "a"));
 }
 
 // Sources that hang hold up neither those that don't, nor what needs no source.
@@ -175,9 +178,13 @@ TEST_F(UpdateChecksTest, AClockThatGoesBackHidesNothing_U12) {
   a.provider.status.update_check->time = FormatTime(clock_.Now() + std::chrono::hours(24));
   EXPECT_TRUE(IsUntold(checks_.FoundFor(a.provider.id.Key()), a.provider.status));
   checks_.Ask(a);  // until it is told, it isn't asked for again
+  checks_.Ask(Due("c"));
+  AwaitWoken(2);
   a.provider.status.update_check->time = FormatTime(clock_.Now());
   checks_.Ask(a);
-  AwaitWoken(2);
+  AwaitWoken(3);
+  MutexLock lock(mu_);
+  EXPECT_THAT(looked_, ElementsAre("a", "c", "a"));
 }
 
 }  // namespace
