@@ -46,7 +46,10 @@ ProviderController::ProviderController(kube::Client& client, const Settings& set
                  [this](const std::string& crd) { return actor_.MigrationOf(crd); },
                  [this](const std::string& key) { return actor_.RenderedInputs(key); }, [this] { return Unlisted(); },
                  KeyOfRecords(inventory_key, options_.webhooks),
-                 [this](const std::string& key) { return actor_.UpdatesFor(key); },
+                 [this](const std::string& key) {
+                   auto cached = cache_.Get(key);
+                   return cached ? actor_.UpdatesFor(*cached->provider) : std::nullopt;
+                 },
                  [&sources](const api::Provider& provider) { return sources.PlaceOf(provider); }}),
       unseen_(client, cache_),
       writer_(client, cache_, masks_),

@@ -52,7 +52,7 @@ class Actor {
 
   // U12: a look for newer versions is due; and what the last one has found.
   void AskForUpdates(const Observation& o) { updates_.Ask(o); }
-  std::optional<UpdatesFound> UpdatesFor(const std::string& key) const { return updates_.FoundFor(key); }
+  std::optional<UpdatesFound> UpdatesFor(const api::Provider& provider) { return updates_.FoundFor(provider); }
   // The worker that looks for them. Blocks until the context stops.
   void RunUpdateChecks(const Context& ctx) { updates_.Run(ctx); }
 

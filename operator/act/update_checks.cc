@@ -49,10 +49,13 @@ void UpdateChecks::Ask(const Observation& o) {
   changed_.notify_all();
 }
 
-std::optional<UpdatesFound> UpdateChecks::FoundFor(const std::string& key) const {
+std::optional<UpdatesFound> UpdateChecks::FoundFor(const api::Provider& provider) {
   MutexLock lock(mu_);
-  auto found = found_.find(key);
-  return found == found_.end() ? std::nullopt : std::optional(found->second);
+  auto found = found_.find(provider.id.Key());
+  if (found == found_.end()) return std::nullopt;
+  if (IsUntold(found->second, provider.status)) return found->second;
+  found_.erase(found);
+  return std::nullopt;
 }
 
 void UpdateChecks::Forget(const std::string& key) {

@@ -34,7 +34,8 @@ class UpdateChecks {
   // A look is due for this provider. Nothing where it is in the line already, is being looked at, or was, and that
   // isn't told.
   void Ask(const Observation& o);
-  std::optional<UpdatesFound> FoundFor(const std::string& key) const;
+  // What its status doesn't tell yet. All else is forgotten: a source that is named again later is looked at anew.
+  std::optional<UpdatesFound> FoundFor(const api::Provider& provider);
   // It is gone.
   void Forget(const std::string& key);
 

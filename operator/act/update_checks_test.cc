@@ -72,7 +72,7 @@ TEST_F(UpdateChecksTest, OneAfterTheOtherAndEachOnce_U12) {
   Start();
   AwaitWoken(2);
   Observation a = Due("a");
-  auto found = checks_.FoundFor(a.provider.id.Key());
+  auto found = checks_.FoundFor(a.provider);
   ASSERT_TRUE(found);
   EXPECT_THAT(found->newer, ElementsAre(api::AvailableUpgrade{"v1.13.0", "v1beta2"}));
   EXPECT_EQ(found->source, "source");
@@ -86,7 +86,7 @@ TEST_F(UpdateChecksTest, OneAfterTheOtherAndEachOnce_U12) {
   AwaitWoken(4);
   a.provider.status.update_check->time = "";
   checks_.Forget(a.provider.id.Key());
-  EXPECT_FALSE(checks_.FoundFor(a.provider.id.Key()));
+  EXPECT_FALSE(checks_.FoundFor(a.provider));
   MutexLock lock(mu_);
   EXPECT_THAT(looked_, ElementsAre("a", "b", "c", "a"));
 }
@@ -113,7 +113,7 @@ TEST_F(UpdateChecksTest, WhatFailsIsTold_U12) {
   for (const char* name : {"away", "bug", "fine"}) checks_.Ask(Due(name));
   Start();
   AwaitWoken(3);
-  auto error = [&](const char* name) { return checks_.FoundFor(Due(name).provider.id.Key())->error; };
+  auto error = [&](const char* name) { return checks_.FoundFor(Due(name).provider)->error; };
   EXPECT_EQ(error("away")->message, "no answer");
   EXPECT_THAT(error("bug")->message, HasSubstr("out of range"));
   EXPECT_FALSE(error("fine"));
@@ -161,12 +161,28 @@ TEST_F(UpdateChecksTest, WhoIsMadeAnewIsLookedAtAgain_U12) {
   checks_.Ask(a);
   Start();
   AwaitWoken(1);
-  EXPECT_FALSE(checks_.FoundFor(a.provider.id.Key()));
+  EXPECT_FALSE(checks_.FoundFor(a.provider));
   checks_.Ask(a);
   AwaitWoken(2);
-  auto found = checks_.FoundFor(a.provider.id.Key());
+  auto found = checks_.FoundFor(a.provider);
   ASSERT_TRUE(found);
   EXPECT_THAT(found->newer, ElementsAre(api::AvailableUpgrade{"v1.14.0", "v1beta2"}));
+}
+
+// What was found counts once: not again where the next version failed, and this one came back.
+TEST_F(UpdateChecksTest, WhatIsToldOrOfAnotherSourceIsForgotten_U12) {
+  for (bool told : {true, false}) {
+    Observation a = Due(told ? "told" : "other");
+    checks_.Ask(a);
+    if (told) Start();
+    AwaitWoken(told ? 1 : 2);
+    EXPECT_TRUE(checks_.FoundFor(a.provider));
+    Observation then = a;
+    if (told) then.provider.status.update_check->time = FormatTime(clock_.Now());
+    if (!told) then.provider.status.update_check->source = "another";
+    EXPECT_FALSE(checks_.FoundFor(then.provider)) << told;
+    EXPECT_FALSE(checks_.FoundFor(a.provider)) << told;
+  }
 }
 
 // The clock is set back between two looks: the second one's answer is told all the same.
@@ -176,7 +192,7 @@ TEST_F(UpdateChecksTest, AClockThatGoesBackHidesNothing_U12) {
   AwaitWoken(1);
   Observation a = Due("a");
   a.provider.status.update_check->time = FormatTime(clock_.Now() + std::chrono::hours(24));
-  EXPECT_TRUE(IsUntold(checks_.FoundFor(a.provider.id.Key()), a.provider.status));
+  EXPECT_TRUE(IsUntold(checks_.FoundFor(a.provider), a.provider.status));
   checks_.Ask(a);  // until it is told, it isn't asked for again
   checks_.Ask(Due("c"));
   AwaitWoken(2);
