@@ -14,6 +14,7 @@ Observation ToLookAt(const Observation& o) {
   Observation out;
   out.provider = o.provider;
   out.provider.status.inventory = {};
+  out.source = o.source;
   out.releases = o.releases;
   out.config_secret = o.config_secret;
   out.source_secret = o.source_secret;

@@ -42,6 +42,7 @@ class UpdateChecksTest : public ::testing::Test {
   Result<Newer> Look(const Observation& o) {
     MutexLock lock(mu_);
     looked_.push_back(o.provider.id.name);
+    seen_ = o;
     auto answer = answers_.find(o.provider.id.name);
     if (answer == answers_.end()) return Newer{{"v1.13.0", "v1beta2"}};
     auto next = answer->second.front();
@@ -55,6 +56,7 @@ class UpdateChecksTest : public ::testing::Test {
   std::map<std::string, std::deque<std::function<Result<Newer>()>>> answers_;                   // before Start
   std::function<bool(const std::string&)> may_look_ = [](const std::string&) { return true; };  // the same
   std::vector<std::string> looked_ CAPI_GUARDED_BY(mu_), woken_ CAPI_GUARDED_BY(mu_);
+  Observation seen_ CAPI_GUARDED_BY(mu_);  // what the last look was given
   UpdateChecks checks_{{[this](const Context&, const Observation& o) { return Look(o); },
                         [this](const std::string& key) { return may_look_(key); },
                         [this](const std::string& key) {
@@ -117,6 +119,20 @@ TEST_F(UpdateChecksTest, WhatFailsIsTold_U12) {
   EXPECT_EQ(error("away")->message, "no answer");
   EXPECT_THAT(error("bug")->message, HasSubstr("out of range"));
   EXPECT_FALSE(error("fine"));
+}
+
+// I18: whether the Secret with variables is for its source is told by that.
+TEST_F(UpdateChecksTest, ALookIsToldItsSource_U12) {
+  Observation a = Due("a");
+  a.source = "folder /releases";
+  a.config_secret = Referenced{{"variables", "ns"}, true, "u/1"};
+  checks_.Ask(a);
+  Start();
+  AwaitWoken(1);
+  MutexLock lock(mu_);
+  EXPECT_EQ(seen_.source, a.source);
+  EXPECT_TRUE(seen_.config_secret);
+  EXPECT_FALSE(SourceSecretOf(seen_));
 }
 
 // Nobody is looked at who began to change meanwhile.

@@ -86,8 +86,9 @@ bool IsFromGit(const Observation& o) { return o.provider.spec.fetch_config && o.
 
 // T15: all of it, since a key that isn't known is an error.
 Result<std::map<std::string, std::string>> GitSecretOf(const Context& ctx, kube::Client& client, const Observation& o) {
-  if (!IsFromGit(o) || !o.source_secret) return std::map<std::string, std::string>();
-  return ReadSecret(ctx.InOwnName(), client, o.source_secret->ref);
+  const auto& secret = SourceSecretOf(o);
+  if (!IsFromGit(o) || !secret) return std::map<std::string, std::string>();
+  return ReadSecret(ctx.InOwnName(), client, secret->ref);
 }
 
 Context UntilEndOfFetch(const Context& ctx, const std::optional<MonoTime>& end) {
@@ -98,10 +99,10 @@ Context UntilEndOfFetch(const Context& ctx, const std::optional<MonoTime>& end) 
 
 }  // namespace
 
-// Of the Secret that is named for the source, else of that with the variables.
+// A Secret that has nothing for the source isn't read: it may be one that can't be. Of git: GitSecretOf.
 Result<fetch::SourceCredentials> Installer::CredentialsOf(const Context& ctx, const Observation& o) {
-  const auto& named = o.source_secret ? o.source_secret : o.config_secret;
-  if (!named || !named->exists) return fetch::SourceCredentials();
+  const auto& named = SourceSecretOf(o);
+  if (IsFromGit(o) || !named || !named->exists) return fetch::SourceCredentials();
   return fetch::CredentialsIn(TRY(ReadSecret(ctx.InOwnName(), needs_.client, named->ref)));
 }
 

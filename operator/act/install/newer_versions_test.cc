@@ -66,11 +66,13 @@ TEST_F(LookTest, AnAPIServerThatDoesNotAnswerIsAnOutage_U12) {
   EXPECT_EQ(process.Look("v1.11.0").code(), Code::kFailedPrecondition);
 }
 
-// A look at that in the place of GitHub's.
+// A look at that, which gets nothing of the Secret with variables, in the place of GitHub's.
 Result<std::vector<api::AvailableUpgrade>> LookAt(Process& process, const api::FetchConfig& source) {
   Observation o = process.Observe();
   o.provider.spec.fetch_config = source;
   o.provider.status.installed_version = "v1.11.0";
+  o.source = process.sources.PlaceOf(o.provider);
+  o.config_secret = Referenced{{"variables", "aws-system"}, true, "u/1"};  // which can't be read, nor has to be
   return process.installer.NewerVersions(process.ctx, o);
 }
 

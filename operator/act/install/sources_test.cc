@@ -8,6 +8,7 @@
 #include "base/http/testing.h"
 #include "fetch/gitlab_testing.h"
 #include "fetch/oci/oci_testing.h"
+#include "operator/decide/upgrades/updates.h"
 
 namespace capi::ops {
 namespace {
@@ -214,6 +215,35 @@ TEST(Sources, TheConfigurationFileNamesAnyHost_T2) {
   api::Provider provider;
   provider.id = {api::ProviderType::kInfrastructure, "ns", "mine"};
   EXPECT_TRUE(Sources(settings, {}).Open(provider, {}).ok());
+}
+
+// T15, I18: which Secret is for a source is told by the words that its place begins with.
+TEST(Sources, ThePlaceTellsWhetherVariablesMayHaveCredentials_U12) {
+  Settings settings;
+  Observation o;
+  o.provider.id = {api::ProviderType::kInfrastructure, "ns", "mine"};
+  o.config_secret = Referenced{{"variables", "ns"}, true, "u/1"};
+  SourceOptions options;
+  options.folder = "/releases";
+  auto may_have = [&](const SourceOptions& started_with) {
+    o.source = Sources(settings, started_with).PlaceOf(o.provider);
+    return SourceSecretOf(o).has_value();
+  };
+  EXPECT_FALSE(may_have(options));
+  for (const char* url :
+       {"https://github.com/o/r/releases", "https://gitlab.com/api/v4/projects/1/packages/generic/p"}) {
+    settings.file.providers = {{api::ProviderType::kInfrastructure, "mine", url}};
+    EXPECT_TRUE(may_have({})) << url;
+  }
+  auto& fetch = o.provider.spec.fetch_config.emplace();
+  fetch.url = "https://files.example/capi/mine/latest/infrastructure-components.yaml";
+  EXPECT_FALSE(may_have(options));
+  fetch.url = "";
+  fetch.oci = "r.example/c";
+  EXPECT_TRUE(may_have(options));
+  fetch.oci = "";
+  fetch.git = api::GitSource{.url = "https://h.example/d.git", .path = ""};
+  EXPECT_FALSE(may_have(options));
 }
 
 // U12: what is known of one place says nothing of another, whoever has named it.

@@ -47,17 +47,6 @@ void Add(std::string& text, const std::optional<Referenced>& secret) {
   if (secret) text += fmt::format("{}/{} {}\n", secret->ref.ns, secret->ref.name, secret->stamp);
 }
 
-// The Secret with credentials for its source (T9, T15, I18). The one with variables counts where it may have some: of a
-// git repository it never has, and a folder, on a server or not, gets none.
-const std::optional<Referenced>& SourceSecretOf(const Observation& o) {
-  static const std::optional<Referenced> kNone;
-  constexpr std::string_view kUrl = "url ";
-  if (o.source.starts_with("folder ")) return kNone;
-  if (o.source.starts_with(kUrl) && api::ParseHttpFolderUrl(o.source.substr(kUrl.size())).ok()) return kNone;
-  const auto& fetch = o.provider.spec.fetch_config;
-  return o.source_secret || (fetch && fetch->git) ? o.source_secret : o.config_secret;
-}
-
 // And newer than what, with which credentials and keys, or which ConfigMaps are there. Not what the metadata of these
 // says: whoever only labels one has no version to tell of.
 std::string SourceOf(const Observation& o, const std::string& installed) {
@@ -186,6 +175,15 @@ WallTime DueAt(const Observation& o, const api::UpdateCheck& check, WallTime tol
 
 bool HasSelector(const Observation& o) {
   return o.provider.spec.fetch_config && o.provider.spec.fetch_config->selector.has_value();
+}
+
+const std::optional<Referenced>& SourceSecretOf(const Observation& o) {
+  static const std::optional<Referenced> kNone;
+  constexpr std::string_view kUrl = "url ";
+  if (o.source.starts_with("folder ")) return kNone;
+  if (o.source.starts_with(kUrl) && api::ParseHttpFolderUrl(o.source.substr(kUrl.size())).ok()) return kNone;
+  const auto& fetch = o.provider.spec.fetch_config;
+  return o.source_secret || (fetch && fetch->git) ? o.source_secret : o.config_secret;
 }
 
 bool IsSamePlace(const std::string& a, const std::string& b) {

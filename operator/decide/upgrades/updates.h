@@ -12,6 +12,10 @@ namespace capi::ops {
 // Its releases are ConfigMaps: their watch tells of newer ones, and nobody has to be asked.
 bool HasSelector(const Observation& o);
 
+// The Secret with credentials for its source (T9, T15, I18): the one that is named for it, else the one with variables
+// where that may have some. Of a git repository it never has, and a folder, on a server or not, gets none.
+const std::optional<Referenced>& SourceSecretOf(const Observation& o);
+
 // Of UpdateCheck::source: the same place, though perhaps with other credentials, or other ConfigMaps there.
 bool IsSamePlace(const std::string& a, const std::string& b);
 
