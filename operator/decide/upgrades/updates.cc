@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <map>
 
 #include "api/moves/version_moves.h"
 #include "api/reasons.h"
@@ -148,9 +149,16 @@ void Judge(api::ProviderStatus& status, const Observation& o) {
     auto version = api::Version::Parse(one.version);
     return !installed.ok() || !version.ok() || !(*version > *installed) || !api::KnownContract(one.contract);
   });
+  // By contract. Each answer copies and judges all other providers, in every pass (D1): they may be a thousand.
+  std::map<std::string, std::string> needs;
   for (api::AvailableUpgrade& one : status.available_upgrades) {
-    const bool far = api::TooFar(o.provider.id, *installed, *api::Version::Parse(one.version)).has_value();
-    one.needs = far ? api::need::kNearerVersion : UpgradeNeeds(o, status.contract, one.contract);
+    if (api::TooFar(o.provider.id, *installed, *api::Version::Parse(one.version))) {
+      one.needs = api::need::kNearerVersion;
+      continue;
+    }
+    auto [known, is_new] = needs.try_emplace(one.contract);
+    if (is_new) known->second = UpgradeNeeds(o, status.contract, one.contract);
+    one.needs = known->second;
   }
 }
 
