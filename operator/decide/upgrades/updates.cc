@@ -168,15 +168,14 @@ bool Failed(const api::ProviderStatus& status) {
   return last == outcome::kFailed || last == outcome::kRolledBack;
 }
 
-// As it was told, unless somebody has set back the clock since, or given the operator a shorter interval. No source is
-// obeyed for years.
+// As it was told, unless somebody has set back the clock since, or given the operator a shorter interval: that counts
+// from the last look on, so that not all are due at once. No source is obeyed for years.
 WallTime DueAt(const Observation& o, const api::UpdateCheck& check, WallTime told) {
   auto looked = ParseTime(check.time);
-  const Millis most = looked.ok() ? std::max(Longest(o), kMostPatience) : Longest(o);
-  if (told - o.now > most) return o.now;
-  if (!looked.ok()) return told;
+  if (!looked.ok()) return told - o.now > Longest(o) ? o.now : told;
   if (*looked > o.now) return o.now;
-  return LookFailed(o.provider.status) ? told : std::min<WallTime>(told, *looked + Longest(o));
+  const Millis most = LookFailed(o.provider.status) ? std::max(Longest(o), kMostPatience) : Longest(o);
+  return std::min<WallTime>(told, *looked + most);
 }
 
 }  // namespace

@@ -298,6 +298,21 @@ TEST(UpdateChecks, TheNextOneIsNeverFarAway_U12) {
   Find(o, {}, Error{Code::kRateLimited, "slowly", 24 * 365 * kHour});
   o.provider.status.conditions.push_back({"UpgradeAvailable", "Unknown", "UpdateCheckFailed", "", 1, ""});
   EXPECT_EQ(UpdateCheckIn(o), 24 * kHour);
+  // A shorter interval counts from the last look on, failed or not: not all providers are looked at at once.
+  for (bool failed : {false, true}) {
+    Observation weekly = Knowing({});
+    weekly.check_updates = 168 * kHour;
+    Find(weekly, {});
+    if (failed)
+      weekly.provider.status.conditions.push_back({"UpgradeAvailable", "Unknown", "UpdateCheckFailed", "", 1, ""});
+    weekly.check_updates = 48 * kHour;
+    weekly.now += kHour;
+    EXPECT_GT(UpdateCheckIn(weekly), 45 * kHour) << failed;
+    EXPECT_LE(UpdateCheckIn(weekly), 53 * kHour) << failed;
+    weekly.check_updates = kHour;
+    weekly.now += kHour;
+    EXPECT_LE(UpdateCheckIn(weekly), failed ? 22 * kHour : Millis(0)) << "no source may ask for more than a day";
+  }
   // And what a look has found counts, though the clock was set back since the last one.
   o.now -= 48 * kHour;
   Find(o, {{"v1.12.1", "v1beta2"}});
