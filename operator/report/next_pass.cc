@@ -17,7 +17,7 @@ Millis Spread(Millis period, const std::string& key) {
   return std::chrono::duration_cast<Millis>(period * (0.9 + 0.2 * part));
 }
 
-void AfterHold(NextPass& next, const Hold& hold, bool loaded) {
+void AfterHold(NextPass& next, const Hold& hold) {
   switch (hold.retry) {
     case Retry::kOnChange:
     case Retry::kWaiting: next.backoff = kNowAndThen; break;
@@ -25,7 +25,6 @@ void AfterHold(NextPass& next, const Hold& hold, bool loaded) {
       next.backoff = kSoon;
       next.at_least = hold.after.value_or(Millis(0));
       next.of_source = TellsOfSource(hold.reason);
-      next.keeps_source = !loaded;
       next.told = true;
       break;
     case Retry::kPolled:
@@ -39,7 +38,7 @@ void AfterHold(NextPass& next, const Hold& hold, bool loaded) {
       break;
     case Retry::kTurn:
       AtTheLatest(next, hold.after.value_or(kNowAndThen.max));
-      next.keeps_backoff = next.keeps_source = true;
+      next.keeps_backoff = true;
       break;
   }
 }
@@ -63,8 +62,9 @@ NextPass NextPassOf(const Observation& o, const Done& done, bool ready, Millis s
   constexpr Millis kBlind = Seconds(30);
   const Fleet& fleet = done.fleet ? *done.fleet : o.fleet;
   NextPass next;
+  next.keeps_source = done.hold && !done.loaded;
   if (done.hold) {
-    AfterHold(next, *done.hold, done.loaded);
+    AfterHold(next, *done.hold);
     // What is refused until then is given up, or rolled back (U5); no earlier than a server asks for (F5).
     auto end = TellsOfRefusal(done.hold->reason) ? RolloutEndsIn(o) : std::nullopt;
     if (end) AtTheLatest(next, std::max(*end, next.at_least));

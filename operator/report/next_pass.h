@@ -21,7 +21,7 @@ struct NextPass {
   std::optional<Millis> at;                     // then at the latest, whatever the back-off says
   bool keeps_backoff = false;                   // where `backoff` isn't set: it goes on from where it is (T13)
   bool of_source = false;                       // `backoff` is the source's, which is one of its own
-  bool keeps_source = false;                    // the source's goes on from where it is: it hasn't answered since
+  bool keeps_source = false;                    // the source's goes on from where it is: it has given nothing since
   bool told = false;                            // the hold's message names the time
   bool resync = false;                          // nothing is due then: an event should tell of what that pass finds
 };

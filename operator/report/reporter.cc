@@ -113,6 +113,7 @@ Result<kube::Outcome> Reporter::Report(const Context& ctx, const Observation& se
   const std::string key = o.provider.id.Key();
   needs_.masks.Hide(key, o, done);
   MakeItNow(o, needs_.clock.Now());
+  if (!o.spec_error) AsksAt(key, o.source);
   Scheduled scheduled;
   if (done.hold) scheduled = Schedule(key, o, done, false);
   const api::ProviderStatus was = o.provider.status, is = needs_.masks.Hide(key, Summarize(o, done));
@@ -213,6 +214,17 @@ bool Reporter::HasItsEvent(const std::string& key, const Done& done) const {
   return !wrote && !needs_.queue.ByTimeAlone(key);
 }
 
+// F5: that one source was away says nothing of another.
+void Reporter::AsksAt(const std::string& key, const std::string& source) {
+  {
+    MutexLock lock(mu_);
+    std::string& known = sources_[key];
+    if (known == source) return;
+    known = source;
+  }
+  needs_.queue.Forget(SourceKey(key));
+}
+
 // F6 makes up for an event that was lost, and so hides the loss: it is counted, whatever becomes of the status.
 void Reporter::CountFoundByResync(const Context& ctx, const std::string& key) {
   if (!resyncs_.Found(key)) return;
@@ -242,6 +254,7 @@ void Reporter::Forget(const api::ProviderId& id) {
   measured_.Forget(id);
   MutexLock lock(mu_);
   last_words_.erase(key);
+  sources_.erase(key);
 }
 
 }  // namespace capi::ops

@@ -81,6 +81,7 @@ class Reporter {
   std::optional<Millis> Postponed(const std::string& key, const api::ProviderStatus& was, const api::ProviderStatus& is,
                                   const Done& done);
   bool HasItsEvent(const std::string& key, const Done& done) const;
+  void AsksAt(const std::string& key, const std::string& source);
   void CountFoundByResync(const Context& ctx, const std::string& key);
 
   const Needs needs_;
@@ -88,6 +89,7 @@ class Reporter {
   Resyncs resyncs_;
   Mutex mu_;
   std::map<std::string, MonoTime> last_words_ CAPI_GUARDED_BY(mu_);  // time of the last status write, by key
+  std::map<std::string, std::string> sources_ CAPI_GUARDED_BY(mu_);  // Observation::source of the last pass, by key
 };
 
 }  // namespace capi::ops

@@ -206,9 +206,16 @@ TEST_F(ReporterTest, WhatFailsAfterTheSourceHasAnsweredBeginsAnew) {
   EXPECT_GE(away(6), Seconds(5));
   EXPECT_LE(*Report(Begin(), other(false)).again_after, Seconds(1));
   EXPECT_GE(away(1), Seconds(10));
-  // One that isn't needed any more, has; and so has the one of a provider that is gone.
-  Report(Begin(), Waiting("ConfigMapNotFound"));
-  EXPECT_LE(away(1), Millis(240));
+  // Nor did it where the core isn't ready for a moment, a Secret can't be read, or the pass met a bug.
+  Report(Begin(), Waiting("WaitingForCoreProviderReady"));
+  Report(Begin(), Held(Retry::kRefused));
+  EXPECT_TRUE(reporter_->ReportFailed(ctx_, key_, Error{Code::kPermissionDenied, "no", {}}).ok());
+  EXPECT_TRUE(reporter_->ReportThrown(ctx_, key_, "vector::at").ok());
+  EXPECT_GE(away(1), Seconds(20));
+  // Another one has; and so has the one of a provider that is gone.
+  Observation moved = Begin();
+  moved.source = "url https://elsewhere.example";
+  EXPECT_LE(*Report(moved, Held(Retry::kBackoff)).again_after, Millis(240));
   reporter_->Forget(Begin().provider.id);
   EXPECT_LE(away(1), Millis(240));
 }
