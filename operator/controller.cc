@@ -215,7 +215,7 @@ kube::Outcome ProviderController::CheckUpdates(Observation& o, kube::Outcome nex
   o.now = clock_.Now();
   const auto due = UpdateCheckIn(o);
   if (due == Millis(0)) actor_.AskForUpdates(o);
-  return due > Millis(0) ? reporter_.NoLaterThan(o.provider.id.Key(), next, *due) : next;
+  return due > Millis(0) ? Reporter::NoLaterThan(next, *due) : next;
 }
 
 Result<kube::Outcome> ProviderController::Failed(const Context& ctx, const std::string& key, const Error& error) {

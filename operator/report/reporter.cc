@@ -78,10 +78,9 @@ kube::Outcome Reporter::Left(kube::Outcome next, MonoTime since) {
   return next;
 }
 
-kube::Outcome Reporter::NoLaterThan(const std::string& key, kube::Outcome next, Millis due) {
+kube::Outcome Reporter::NoLaterThan(kube::Outcome next, Millis due) {
   if (next.again_after && *next.again_after < due) return next;
   next.again_after = due;
-  resyncs_.Next(key, false);
   return next;
 }
 

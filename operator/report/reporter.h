@@ -55,8 +55,8 @@ class Reporter {
   // However long it took since then, the next pass is when it says.
   kube::Outcome Left(kube::Outcome next, MonoTime since);
 
-  // Something is due then, for which no event is to come (U12).
-  kube::Outcome NoLaterThan(const std::string& key, kube::Outcome next, Millis due);
+  // A look is due then (U12), of which that pass can find nothing: whatever else it finds had no event (F6).
+  static kube::Outcome NoLaterThan(kube::Outcome next, Millis due);
 
   // A pass is over, whatever came of it.
   void Took(const std::string& key, MonoTime::duration pass) {

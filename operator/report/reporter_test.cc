@@ -387,6 +387,16 @@ TEST_F(ReporterTest, APassForPostponedWordsIsNoResync) {
   EXPECT_TRUE(Counted(0));
 }
 
+// F6, U12: the look that comes due is no event: what a pass by time finds beside it was lost.
+TEST_F(ReporterTest, ADueLookHidesNoLostEvent) {
+  kube::Outcome next = Report(Begin(), Waiting("ConfigMapNotFound"));
+  EXPECT_EQ(Reporter::NoLaterThan(next, Seconds(2)).again_after, Seconds(2));
+  EXPECT_EQ(Reporter::NoLaterThan(next, kDay).again_after, next.again_after) << "what comes before it stays";
+  BeginByTime();
+  Report(Begin(), Waiting("SecretNotFound"));
+  EXPECT_TRUE(Counted(1));
+}
+
 // F6, F7: a pass that threw has found nothing, whatever the pass before it was.
 TEST_F(ReporterTest, AnExceptionIsNoLostEvent) {
   WaitsForEvents();
