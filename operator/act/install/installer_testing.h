@@ -116,10 +116,11 @@ class PassingClock : public FakeClock {
 
 // The parts of an operator that an installation needs: one process of it.
 struct Process {
-  Process(Cluster& on, const fetch::GitHubStandIn& github, Clock& clock, std::vector<std::string> allowed = {})
+  Process(Cluster& on, const fetch::GitHubStandIn& github, Clock& clock, std::vector<std::string> allowed = {},
+          const std::string& ca_file = "")
       : cluster(on),
         client(*on.client),
-        sources(settings, {.github = github.options(), .allowed = std::move(allowed)}),
+        sources(settings, {.github = github.options(), .gitlab = Trusting(ca_file), .allowed = std::move(allowed)}),
         fights(clock),
         migrations([](const auto&...) -> Result<std::string> { return std::string(); }, [](const auto&) {}, clock),
         installer({client, observer, cache, writer, settings, sources, rendered, migrations, masks, key, turns}) {
@@ -139,6 +140,12 @@ struct Process {
     Observation o = Observe();
     o.provider.status.installed_version = installed;
     return installer.NewerVersions(ctx, o);
+  }
+  // Servers with certificates of that file, and not of the machine's, are asked.
+  static fetch::GitLabOptions Trusting(const std::string& ca_file) {
+    fetch::GitLabOptions options;
+    options.ca_file = ca_file;
+    return options;
   }
   Observation Observe() {
     Observation o = testing::Observed();
@@ -199,9 +206,9 @@ class InstallerTest : public ::testing::Test {
  protected:
   // One process of the operator, which has seen the provider at a version of its release ("": at none).
   Process& Begin(const fetch::GitHubRelease& release, const std::string& version = "v1.12.0",
-                 std::vector<std::string> allowed = {}) {
+                 std::vector<std::string> allowed = {}, const std::string& ca_file = "") {
     github_.emplace(std::vector<fetch::GitHubRelease>{release});
-    process_.emplace(cluster_, *github_, clock_, std::move(allowed));
+    process_.emplace(cluster_, *github_, clock_, std::move(allowed), ca_file);
     if (!version.empty()) process_->See(version);
     return *process_;
   }

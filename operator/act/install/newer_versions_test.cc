@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <cstdlib>
 
 #include "fetch/git/git_testing.h"
 #include "fetch/gitlab_testing.h"
@@ -115,9 +114,7 @@ TEST_F(LookTest, AsksAFolderOnAServerWhereItMayAlone_U12_I18_T2) {
   Process& forbidden = Begin(NewRelease(kUnfinished), "v1.11.0");
   EXPECT_THAT(LookAt(forbidden, source).error().message, HasSubstr("isn't asked: the operator was started without"));
   EXPECT_EQ(asked, 0);
-  setenv("SSL_CERT_FILE", certificate.ca_file().c_str(), 1);
-  auto newer = LookAt(Begin(NewRelease(kUnfinished), "v1.11.0", {host}), source);
-  unsetenv("SSL_CERT_FILE");
+  auto newer = LookAt(Begin(NewRelease(kUnfinished), "v1.11.0", {host}, certificate.ca_file()), source);
   ASSERT_TRUE(newer.ok()) << newer.error().message;
   EXPECT_THAT(*newer, ElementsAre(kNewer));
 }
