@@ -11,7 +11,6 @@
 #include "base/strings.h"
 #include "fetch/configuration_file.h"
 #include "fetch/folders/http_folder.h"
-#include "fetch/git/git.h"
 #include "fetch/github/known_answers.h"
 #include "fetch/url.h"
 
@@ -92,13 +91,14 @@ Status Sources::CheckAllowed(const http::Url& named, const std::vector<std::stri
 }
 
 Result<std::unique_ptr<fetch::Repository>> Sources::OpenGit(const api::ProviderId& id, const api::GitSource& git,
-                                                            const std::map<std::string, std::string>& secret) const {
+                                                            const std::map<std::string, std::string>& secret,
+                                                            fetch::GitFiles files) const {
   const std::string where = "spec.fetchConfig.git.";
   std::string field;
   auto reference = api::ParseGitReference(git, &field);
   if (!reference.ok()) return reference.error().With(where + field);
   TRY_WITH(CheckAllowed(UrlOfServer(*reference), {"github.com", "gitlab.com"}), where + "url");
-  return TRY_WITH(fetch::OpenGit(git, secret, id.type, id.name, options_.oci), where + "url");
+  return TRY_WITH(fetch::OpenGit(git, secret, id.type, id.name, options_.oci, files), where + "url");
 }
 
 Result<std::unique_ptr<fetch::Repository>> Sources::Open(const api::Provider& provider,
@@ -115,10 +115,8 @@ Result<std::unique_ptr<fetch::Repository>> Sources::Open(const api::Provider& pr
     return TRY_WITH(fetch::OpenOci(fetch->oci, id.type, id.name, oci), "spec.fetchConfig.oci");
   }
   if (fetch && fetch->git) {
-    auto whole = OpenGit(id, *fetch->git, git);
-    if (!whole.ok() || !is_look) return whole;
-    // Opened again, for which nobody is asked: of all that a version has a look wants the least.
-    return fetch::OpenGit(*fetch->git, git, id.type, id.name, options_.oci, fetch::GitFiles::kMetadata);
+    // Of all that a version has a look wants the least.
+    return OpenGit(id, *fetch->git, git, is_look ? fetch::GitFiles::kMetadata : fetch::GitFiles::kAll);
   }
   if (!options_.folder.empty() && !(fetch && !fetch->url.empty())) {
     return fetch::OpenFolder(options_.folder, api::ManifestLabel(id.type, id.name),

@@ -10,6 +10,7 @@
 #include "base/http/url.h"
 #include "base/mutex.h"
 #include "fetch/credentials.h"
+#include "fetch/git/git.h"
 #include "fetch/oci/oci.h"
 #include "fetch/repository.h"
 #include "operator/decide/observation.h"
@@ -52,7 +53,8 @@ class Sources {
   Status CheckAllowed(std::string_view url, const std::vector<std::string>& otherwise) const;
   Status CheckAllowed(const http::Url& named, const std::vector<std::string>& otherwise) const;
   Result<std::unique_ptr<fetch::Repository>> OpenGit(const api::ProviderId& id, const api::GitSource& git,
-                                                     const std::map<std::string, std::string>& secret) const;
+                                                     const std::map<std::string, std::string>& secret,
+                                                     fetch::GitFiles files) const;
 
   const Settings& settings_;
   SourceOptions options_;
