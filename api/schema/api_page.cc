@@ -60,8 +60,9 @@ struct AnnotationInfo {
 constexpr AnnotationInfo kAnnotations[] = {
     {kAnnotationPaused, "Hands off: the operator changes nothing and only says so in a condition."},
     {kAnnotationReconcileAt,
-     "Any new value has a release fetched again that the operator fetched, or that `init`, `preload` or `bundle load` "
-     "put into the cluster; one that you put there yourself is read again. All of it is applied "
+     "Any new value has a release fetched again that the operator fetched, or that `bundle load`, or `preload` for an "
+     "object without a selector, put into the cluster; one that a selector finds (of `init`, say), or that you put "
+     "there yourself, is read again. All of it is applied "
      "([more](upgrades.md#fetch-and-apply-everything-again))."},
     {kAnnotationAllowDowngrade, "`\"true\"` allows a spec.version that is older than what is installed."},
     {kAnnotationDeleteCrds, "`\"true\"` deletes the CRDs of the provider with it, once no object of theirs exists."},

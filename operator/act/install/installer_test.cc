@@ -116,6 +116,18 @@ TEST_F(InstallerTest, WhatSomebodyPutThereIsNotFetchedOnRequest_U8) {
   }
 }
 
+// U8: so are a selector's ConfigMaps, whoever made them. The object is as `init` makes it, beside a release of its own.
+TEST_F(InstallerTest, WhatASelectorFindsIsReadAgainOnRequest_U8) {
+  Process& process = Begin(NewRelease("a: 1\n"));
+  process.selector = Json{{"matchLabels", api::ReleaseSelector(testing::Observed().provider.id)}};
+  process.reconcile_at = "now";
+  for (bool fetched : {false, true}) {
+    process.releases = {{"aws-system", "gone", "v1.12.0", *api::Version::Parse("v1.12.0"), "u/1", "", fetched}};
+    EXPECT_THAT(process.Held(), HasSubstr("aws-system/gone"));
+  }
+  EXPECT_EQ(Downloads(), 0u);
+}
+
 // I14: what lies in the cluster of another source isn't what the registry is named for.
 TEST_F(InstallerTest, AReleaseOfAnotherSourceIsFetchedAgain_T12) {
   const fetch::GitHubRelease release =
