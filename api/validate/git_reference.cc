@@ -81,6 +81,10 @@ Status ReadUrl(std::string_view rest, GitReference& out) {
   return Ok();
 }
 
+bool IsScheme(std::string_view text) {
+  return text == "https" || text == "http" || text == "ssh" || text == "git" || text == "file";
+}
+
 // "git@host:path", as ssh's own programs have it.
 Status ReadShort(std::string_view text, GitReference& out) {
   const size_t colon = text.find(':');
@@ -88,6 +92,11 @@ Status ReadShort(std::string_view text, GitReference& out) {
   out.scheme = Scheme::kSsh;
   if (colon == text.npos || host.find('/') != host.npos || text.substr(colon).starts_with("://"))
     return Invalid("it is no URL of a git repository");
+  // A URL that is miswritten, "user:password@host/path" and "https:/host/path", would ask another host, and tell the
+  // password as a path.
+  if (IsScheme(ToLower(host))) return Invalid("it is no URL of a git repository, or lacks a slash");
+  if (text.find('@', colon) != text.npos)
+    return Invalid("it has an \"@\" behind the host, where a password has no place");
   if (!TakeUser(host, out)) return Invalid("its user is none");
   if (!ReadHost(host, out)) return Invalid("it names no host");
   out.path = text.substr(colon + 1);

@@ -30,6 +30,7 @@ TEST(GitReference, IsReadInEachForm_T15) {
       {"ssh://me@[::1]:2222/r.git", "", "ssh://me@[::1]:2222/r.git", "::1", 2222, "/r.git"},
       {"me@git.example.com:org/r.git", "a", "me@git.example.com:org/r.git//a", "git.example.com", 22, "org/r.git"},
       {"git.example.com:r.git", "", "git@git.example.com:r.git", "git.example.com", 22, "r.git"},
+      {"git@git:org/r.git", "", "git@git:org/r.git", "git", 22, "org/r.git"},
       {"git@git.example.com:/srv/r.git", "", "ssh://git@git.example.com/srv/r.git", "git.example.com", 22,
        "/srv/r.git"},
   };
@@ -72,6 +73,13 @@ TEST(GitReference, IsRefusedWithWhatIsWrong_T15) {
                           "-oProxyCommand=x:r",
                           "git.example.com:-r",
                           "git.example.com:r;x",
+                          "robot:s3cret@git.example.com/org/r.git",
+                          "me@robot:s3cret@git.example.com/org/r.git",
+                          "https:/git.example.com/s3cret",
+                          "HTTP:git.example.com/s3cret",
+                          "ssh:/git@git.example.com/r",
+                          "git:/git.example.com/r",
+                          "file:/srv/r.git",
                           "ftp://git.example.com/r"}) {
     std::string field;
     auto got = ParseGitReference({url, "", {}}, &field);
