@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "api/version.h"
+#include "base/http/url.h"
 #include "base/strings.h"
 
 namespace capi::api {
@@ -43,10 +44,13 @@ bool IsMeantForAnother(const std::string& host, const std::vector<std::string>& 
 
 Result<HttpFolderUrl> ParseHttpFolderUrl(std::string_view url) {
   if (!url.starts_with(kScheme)) return Invalid("it doesn't begin with https://");
+  if (url.find('?') != url.npos)
+    return Invalid("it has a query, which belongs to one file, so that a signed URL can't be taken");
   std::vector<std::string> path = Split(url.substr(kScheme.size()), '/');
   const std::string host = ToLower(path.front());
   path.erase(path.begin());
-  if (!IsHost(host)) return Invalid("it has no host that can be asked; a user or a password can't stand there");
+  if (!IsHost(host) || !http::Url::Parse(std::string(kScheme) + host).ok())
+    return Invalid("it has no host that can be asked; a user or a password can't stand there");
   if (!std::all_of(path.begin(), path.end(), IsPart))
     return Invalid("its path has an empty part, one that leads elsewhere, or characters that no release's name has");
   if (path.size() < 2 || !IsVersion(path[path.size() - 2]) || !path.back().ends_with(".yaml"))

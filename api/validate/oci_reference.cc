@@ -59,6 +59,14 @@ bool IsTag(std::string_view text) {
          std::all_of(text.begin(), text.end(), is_plain);
 }
 
+// What may be a password isn't shown: a message would have it as the host or the repository.
+Status CheckHasNoSecret(std::string_view text) {
+  if (text.find('?') != text.npos) return Invalid("a query doesn't belong into it");
+  const size_t at = text.find('@'), last = text.rfind('/');
+  if (at == text.npos || (last != text.npos && at > last)) return Ok();
+  return Invalid("a user or a password doesn't belong into it, but into OCI_USERNAME and OCI_PASSWORD");
+}
+
 // Takes the scheme off.
 bool TakeScheme(std::string_view& text) {
   for (std::string_view scheme : {"oci://", "https://", "http://"}) {
@@ -86,6 +94,7 @@ std::string OciReference::ToString() const {
 Result<OciReference> ParseOciReference(std::string_view text) {
   OciReference out;
   out.plain_http = TakeScheme(text);
+  TRY(CheckHasNoSecret(text));
   size_t slash = std::min(text.find('/'), text.size());
   out.host = text.substr(0, slash);
   std::string_view rest = text.substr(std::min(slash + 1, text.size()));

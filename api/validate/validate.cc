@@ -12,6 +12,7 @@
 #include "api/validate/oci_reference.h"
 #include "api/validate/validate_patches.h"
 #include "api/validate/validate_workload.h"
+#include "base/http/url.h"
 #include "base/strings.h"
 #include "kube/meta/label_selector.h"
 
@@ -116,7 +117,7 @@ void CheckUrl(const FetchConfig& fetch, const std::string& path, Errors& out) {
   auto folder = ParseHttpFolderUrl(fetch.url);
   if (IsOnGitLab(fetch.url) || folder.ok()) return;
   out.push_back(
-      {Kind::kInvalid, path, fetch.url,
+      {Kind::kInvalid, path, http::PrintableUrl(fetch.url),
        "only releases on GitHub and GitLab, and in folders on servers, are supported: write "
        "https://github.com/{owner}/{repository}/releases/{latest|version-tag}/{components.yaml} or "
        "https://{host}/api/v4/projects/{project}/packages/generic/{package}/{latest|version}/{components.yaml} or "
@@ -128,7 +129,8 @@ void CheckUrl(const FetchConfig& fetch, const std::string& path, Errors& out) {
 void CheckOci(const FetchConfig& fetch, const std::string& path, Errors& out) {
   if (fetch.oci.empty() || CountSources(fetch) > 1) return;
   if (auto reference = ParseOciReference(fetch.oci); !reference.ok()) {
-    out.push_back({Kind::kInvalid, path, fetch.oci, reference.error().message, reason::kInvalidSpec});
+    const bool shown = fetch.oci.find_first_of("@?") == fetch.oci.npos;
+    out.push_back({Kind::kInvalid, path, shown ? fetch.oci : "", reference.error().message, reason::kInvalidSpec});
   }
 }
 
