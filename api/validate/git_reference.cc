@@ -115,6 +115,12 @@ Status ReadRepository(std::string_view text, GitReference& out) {
   return ReadShort(text, out);
 }
 
+// A server reads the "~" of a home at the beginning alone: git leaves out the slash before it, over ssh, and so does
+// this.
+void NameHome(GitReference& out) {
+  if (out.scheme == Scheme::kSsh && out.path.starts_with("/~")) out.path.erase(0, 1);
+}
+
 Status ReadFolder(std::string_view text, GitReference& out) {
   const std::string all(text);
   if (text.starts_with("./")) text.remove_prefix(2);
@@ -148,6 +154,7 @@ std::string GitReference::ToString() const {
   if (scheme != Scheme::kSsh)
     return fmt::format("{}://{}{}{}", scheme == Scheme::kHttp ? "http" : "https", HostPort(), path, behind);
   if (path.starts_with('/')) return fmt::format("ssh://{}@{}{}{}", user, HostPort(), path, behind);
+  if (path.starts_with('~')) return fmt::format("ssh://{}@{}/{}{}", user, HostPort(), path, behind);
   return fmt::format("{}@{}:{}{}", user, HostPort(), path, behind);
 }
 
@@ -155,6 +162,7 @@ Result<GitReference> ParseGitReference(const GitSource& source, std::string* fie
   GitReference out;
   if (field != nullptr) *field = "url";
   TRY(ReadRepository(source.url, out));
+  NameHome(out);
   if (field != nullptr) *field = "path";
   TRY(ReadFolder(source.path, out));
   return out;

@@ -16,7 +16,7 @@ struct GitReference {
   std::string user;    // of ssh; "git" where none is named
   std::string host;    // lower case, without brackets
   int port = 0;        // the scheme's own where none is named
-  std::string path;    // as the server gets it: "/org/repository.git", or "org/repository.git" of the last form
+  std::string path;    // as the server gets it: "/org/r.git", or "org/r.git" of the last form, or over ssh "~me/r.git"
   std::string folder;  // with releases' files, "" for the top, without slashes at its ends
 
   // As it can be written again, and "//" with the folder behind it.

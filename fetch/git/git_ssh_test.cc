@@ -61,6 +61,21 @@ TEST_F(GitOverSsh, TagsAreReleases_T15) {
   }
 }
 
+// T15: the server reads "~" at the beginning of what it is asked for, and nowhere else.
+TEST_F(GitOverSsh, AHomeIsNamedAsGitNamesIt_T15) {
+  const std::string home = testing::TempDir() + "home-of-git";
+  std::filesystem::create_directories(home);
+  SshStandIn server({.command = "HOME='" + home + R"(' sh -c "$SSH_ORIGINAL_COMMAND")"});
+  std::filesystem::remove(home + "/r.git");
+  std::filesystem::create_symlink(server.git().folder(), home + "/r.git");
+  server.git().Release("v1.0.0", AwsRelease());
+  const std::string url = ReplaceAll(server.url(), server.git().folder(), "/~/r.git");
+  auto repository = *OpenGit({url, "", {}}, server.secret(), api::ProviderType::kInfrastructure, "aws", {});
+  auto release = GetRelease({}, *repository, V("v1.0.0"));
+  ASSERT_TRUE(release.ok()) << release.error().message;
+  EXPECT_EQ(release->source, url + " v1.0.0");
+}
+
 TEST_F(GitOverSsh, TheServersKeyIsOneOfTheSecrets_T15) {
   SshStandIn server;
   server.git().Release("v1.0.0", AwsRelease());
