@@ -18,6 +18,11 @@ import programs  # noqa: E402
 
 PAGES = ["README.md", "CONTRIBUTING.md", *sorted(glob.glob("docs/*.md", root_dir=ROOT))]
 
+# Of kubectl, Helm, cosign, the API server, the providers' managers, and this tree's own scripts.
+OTHERS_FLAGS = """--admission-control-config-file --atomic --awscluster-concurrency --cleanup-on-fail --force-conflicts --gtest --image --list
+--metrics-bind-address --net --only --reset-then-reuse-values --revision --rollback-on-failure --sample --server-side --set --take-ownership
+--tlog-upload --use-signing-config --verbosity --wait --write""".split()
+
 
 def read(name):
     with open(os.path.join(ROOT, name), encoding="utf-8") as file:
@@ -62,6 +67,19 @@ class Pages(unittest.TestCase):
             for name in re.findall(r"`((?:tools/|\.ci/)[\w./-]+)", read(page)):
                 with self.subTest(page=page, script=name):
                     self.assertTrue(os.path.exists(os.path.join(ROOT, name.rstrip("./"))), "no such file")
+
+    def test_flags_that_pages_name_are_there(self):
+        """Those of the operator and of clusterctl, of which each is in a text of theirs."""
+        flag = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
+        known = set(OTHERS_FLAGS)
+        for path in glob.glob("operator/**/*.cc", root_dir=ROOT, recursive=True) + glob.glob("cli/**/*.cc", root_dir=ROOT, recursive=True):
+            if not path.endswith("_test.cc"):
+                known.update(name for text in re.findall(r'"((?:[^"\\]|\\.)*)"', read(path)) for name in flag.findall(text))
+        for page in PAGES:
+            words = re.sub(r"^```.*?^```$", "", read(page), flags=re.MULTILINE | re.DOTALL)
+            named = {name for code in re.findall(r"`([^`\n]+)`", words) for name in flag.findall(code)}
+            with self.subTest(page=page):
+                self.assertEqual(named - known, set())
 
     def test_the_page_of_vectors_names_every_reader(self):
         page = read("docs/vectors.md")
