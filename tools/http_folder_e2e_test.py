@@ -17,6 +17,7 @@ TOOLS = os.path.dirname(os.path.realpath(__file__))
 sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", "testing.d")]
 
 import built  # noqa: E402
+import pages  # noqa: E402
 import provider_rights  # noqa: E402
 import rights  # noqa: E402
 from provider_rights import CORE  # noqa: E402
@@ -114,6 +115,10 @@ class HttpFolder(WithFolder):
         with open(os.path.join(folder, "versions.txt"), "a", encoding="utf-8") as file:
             file.write("v1.12.9\n")
         world.await_newer(CORE, "v1.12.9")
+        # As the page has a reader ask for it.
+        (block,) = pages.blocks("Newer versions", "docs/upgrades.md")
+        told = pages.run(block, self.folder, pages.environment(world.plane, self.folder))
+        self.assertEqual((told.returncode, told.stdout), (0, "v1.12.9 v1beta2 \n"), told.stderr)
 
 
 if __name__ == "__main__":
