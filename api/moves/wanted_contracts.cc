@@ -7,7 +7,8 @@
 namespace capi::api {
 
 std::vector<std::string> ContractsFor(ProviderType type, const std::optional<std::string>& core) {
-  std::vector<std::string> contracts = type == ProviderType::kCore || !core ? KnownContracts() : AcceptedBy(*core);
+  const bool any = type == ProviderType::kCore || !core || core->empty();
+  std::vector<std::string> contracts = any ? KnownContracts() : AcceptedBy(*core);
   std::reverse(contracts.begin(), contracts.end());
   return contracts;
 }

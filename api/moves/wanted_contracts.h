@@ -10,7 +10,7 @@
 namespace capi::api {
 
 // Newest first: those that the core accepts, and for the core itself all known ones. `core` is the contract of the
-// core; nullopt where there is none, or nobody knows it, and any will do.
+// core; nullopt or "" where there is none, or it isn't installed, or nobody knows it, and any known one will do.
 std::vector<std::string> ContractsFor(ProviderType type, const std::optional<std::string>& core);
 
 }  // namespace capi::api
