@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "api/field_reader.h"
 #include "api/types.h"
 #include "kube/meta/label_selector.h"
@@ -151,6 +153,49 @@ void ReadRollout(const FieldReader& r, RolloutSpec& out) {
   out.on_failure = on_failure == "Rollback" ? OnFailure::kRollback : OnFailure::kHold;
 }
 
+constexpr std::string_view kWeekdays[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+
+// "02:30", since midnight.
+std::optional<Millis> ParseTimeOfDay(const std::string& text) {
+  auto digit = [&](size_t i) { return text[i] >= '0' && text[i] <= '9'; };
+  if (text.size() != 5 || text[2] != ':' || !digit(0) || !digit(1) || !digit(3) || !digit(4)) return std::nullopt;
+  const int hours = (text[0] - '0') * 10 + (text[1] - '0'), minutes = (text[3] - '0') * 10 + (text[4] - '0');
+  if (hours > 23 || minutes > 59) return std::nullopt;
+  return std::chrono::hours(hours) + std::chrono::minutes(minutes);
+}
+
+void ReadWindow(const FieldReader& r, MaintenanceWindow& out) {
+  std::string start;
+  std::vector<std::string> days;
+  r.Read("start", start);
+  r.Read("duration", out.duration);
+  r.Read("days", days);
+  if (auto time = ParseTimeOfDay(start)) {
+    out.start = *time;
+  } else {
+    r.Fail("start", "must be a time of day in UTC, from 00:00 to 23:59");
+  }
+  if (out.duration <= Millis(0) || out.duration > std::chrono::hours(24)) {
+    r.Fail("duration", "must be more than 0 and at most 24h");
+  }
+  for (size_t i = 0; i < days.size(); ++i) {
+    const auto* day = std::find(std::begin(kWeekdays), std::end(kWeekdays), days[i]);
+    if (day == std::end(kWeekdays)) {
+      r.Fail("days[" + std::to_string(i) + "]", "must be one of Mon, Tue, Wed, Thu, Fri, Sat, Sun");
+      return;
+    }
+    out.weekdays.push_back(static_cast<unsigned>(day - std::begin(kWeekdays)));
+  }
+}
+
+void ReadUpgradePolicy(const FieldReader& r, UpgradePolicy& out) {
+  std::string type = "None";
+  r.Read("type", type);
+  if (type != "None" && type != "Patch" && type != "Minor") r.Fail("type", "must be None, Patch or Minor");
+  out.type = type == "Minor" ? UpgradeType::kMinor : type == "Patch" ? UpgradeType::kPatch : UpgradeType::kNone;
+  r.Object("window", [&](const FieldReader& w) { ReadWindow(w, out.window.emplace()); });
+}
+
 }  // namespace
 
 Result<ProviderSpec> ParseSpec(const Json& spec, std::string_view own_namespace) {
@@ -169,6 +214,7 @@ Result<ProviderSpec> ParseSpec(const Json& spec, std::string_view own_namespace)
   r.Read("manifestPatches", out.manifest_patches);
   r.List("patches", [&](const FieldReader& p) { ReadPatch(p, out.patches.emplace_back()); });
   r.Object("rollout", [&](const FieldReader& o) { ReadRollout(o, out.rollout); });
+  r.Object("upgradePolicy", [&](const FieldReader& p) { ReadUpgradePolicy(p, out.upgrade_policy); });
   if (error) return *error;
   return out;
 }

@@ -62,6 +62,7 @@ fetchConfig:
 manifestPatches: ["a: b"]
 patches: [{patch: "[]", target: {group: apps, version: v1, kind: Deployment, name: "n", namespace: o, labelSelector: a=b}}]
 rollout: {timeout: 1h0m5s, onFailure: Rollback}
+upgradePolicy: {type: Minor, window: {start: "22:30", duration: 2h, days: [Sat, Sun]}}
 )";
 
 Result<ProviderSpec> Parse(std::string_view yaml) {
@@ -154,6 +155,9 @@ TEST(ParseSpec, ReadsEveryField) {
               ElementsAre("apps", "v1", "Deployment", "n", "o", "a=b"));
   EXPECT_EQ(spec->rollout.timeout, Seconds(3605));
   EXPECT_EQ(spec->rollout.on_failure, OnFailure::kRollback);
+  EXPECT_EQ(spec->upgrade_policy.type, UpgradeType::kMinor);
+  EXPECT_EQ(spec->upgrade_policy.window,
+            (MaintenanceWindow{std::chrono::minutes(22 * 60 + 30), std::chrono::hours(2), {6, 0}}));
 }
 
 TEST(ParseSpec, ReferencesDefaultToTheOwnNamespace) {
@@ -180,6 +184,8 @@ TEST(ParseSpec, UnsetIsNotEmpty) {
   EXPECT_FALSE(spec->fetch_config);
   EXPECT_EQ(spec->rollout.timeout, Seconds(600));
   EXPECT_EQ(spec->rollout.on_failure, OnFailure::kHold);
+  EXPECT_EQ(spec->upgrade_policy.type, UpgradeType::kNone);
+  EXPECT_FALSE(spec->upgrade_policy.window);
   EXPECT_TRUE(ParseSpec(Json(), "ns").ok());
 }
 
@@ -220,6 +226,17 @@ TEST(ParseSpec, WrongValuesAreNamedByPath) {
       {"{manifestPatches: [a, {}]}", "spec.manifestPatches[1]: must be a string, not an object"},
       {"{patches: [{target: {kind: 1}}]}", "spec.patches[0].target.kind: must be a string, not a number"},
       {"{rollout: {onFailure: Retry}}", "spec.rollout.onFailure: must be Hold or Rollback"},
+      {"{upgradePolicy: {type: Major}}", "spec.upgradePolicy.type: must be None, Patch or Minor"},
+      {"{upgradePolicy: {window: {duration: 2h}}}",
+       "spec.upgradePolicy.window.start: must be a time of day in UTC, from 00:00 to 23:59"},
+      {"{upgradePolicy: {window: {start: '24:00', duration: 2h}}}",
+       "spec.upgradePolicy.window.start: must be a time of day in UTC, from 00:00 to 23:59"},
+      {"{upgradePolicy: {window: {start: '02:00'}}}",
+       "spec.upgradePolicy.window.duration: must be more than 0 and at most 24h"},
+      {"{upgradePolicy: {window: {start: '02:00', duration: 25h}}}",
+       "spec.upgradePolicy.window.duration: must be more than 0 and at most 24h"},
+      {"{upgradePolicy: {window: {start: '02:00', duration: 2h, days: [Sat, Sunday]}}}",
+       "spec.upgradePolicy.window.days[1]: must be one of Mon, Tue, Wed, Thu, Fri, Sat, Sun"},
       {"{rollout: {timeout: 10}}", "spec.rollout.timeout: must be a duration like \"10m\" or \"1h0m0s\", not a number"},
   };
   for (const auto& [yaml, message] : cases) {

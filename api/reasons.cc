@@ -51,6 +51,8 @@ constexpr ReasonInfo kReasons[] = {
     {"All is well", reason::kUpdateCheckFailed, "UpgradeAvailable",
      "It could not be found out whether there is a newer version; the provider works.",
      "Nothing, or what the message says; the next look is at the time that it names."},
+    {"All is well", reason::kUpgradeChosen, "(event)", "spec.upgradePolicy has begun an upgrade to a newer version.",
+     "Nothing."},
     {"All is well", reason::kPruned, "(event)", "Objects that the release no longer has were removed.", "Nothing."},
     {"All is well", reason::kStorageMigrated, "StorageMigrated",
      "Objects stored at an older version were written anew, and status.storedVersions of the CRDs is one version.",

@@ -63,6 +63,8 @@ inline constexpr std::string_view kUpgradeAvailable = "UpgradeAvailable";
 inline constexpr std::string_view kUpToDate = "UpToDate";
 // It couldn't be found out whether there is a newer version; the provider works.
 inline constexpr std::string_view kUpdateCheckFailed = "UpdateCheckFailed";
+// spec.upgradePolicy has begun an upgrade to a newer version (event).
+inline constexpr std::string_view kUpgradeChosen = "UpgradeChosen";
 // Objects that the release no longer has were removed (event).
 inline constexpr std::string_view kPruned = "Pruned";
 // Objects stored at an older version were written anew, and status.storedVersions of the CRDs is one version.

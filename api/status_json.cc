@@ -6,7 +6,7 @@ namespace {
 HistoryEntry HistoryFromJson(const Json& entry) {
   return {GetString(entry, {"version"}), GetString(entry, {"contract"}), GetString(entry, {"digest"}),
           GetString(entry, {"time"}),    GetString(entry, {"outcome"}),  GetString(entry, {"started"}),
-          GetString(entry, {"inputs"}),  GetString(entry, {"message"})};
+          GetString(entry, {"inputs"}),  GetString(entry, {"message"}),  GetString(entry, {"insteadOf"})};
 }
 
 UpdateCheck UpdateCheckFromJson(const Json& check) {
@@ -17,12 +17,19 @@ void PutText(Json& out, const char* key, const std::string& text) {
   if (!text.empty()) out[key] = text;
 }
 
+AvailableUpgrade UpgradeFromJson(const Json& one) {
+  AvailableUpgrade out{GetString(one, {"version"}), GetString(one, {"contract"}), GetString(one, {"needs"})};
+  const Json* refused = Find(one, {"refused"});
+  if (refused != nullptr && refused->is_object()) {
+    out.refused = UpgradeRefusal{GetString(*refused, {"inputs"}), GetString(*refused, {"since"}),
+                                 GetString(*refused, {"until"}), GetString(*refused, {"message"})};
+  }
+  return out;
+}
+
 void UpdatesFromJson(const Json& status, ProviderStatus& out) {
   if (const Json* upgrades = Find(status, {"availableUpgrades"}); upgrades != nullptr && upgrades->is_array()) {
-    for (const Json& one : *upgrades) {
-      out.available_upgrades.push_back(
-          {GetString(one, {"version"}), GetString(one, {"contract"}), GetString(one, {"needs"})});
-    }
+    for (const Json& one : *upgrades) out.available_upgrades.push_back(UpgradeFromJson(one));
   }
   const Json* check = Find(status, {"updateCheck"});
   if (check != nullptr && check->is_object()) out.update_check = UpdateCheckFromJson(*check);
@@ -33,6 +40,13 @@ void UpdatesToJson(const ProviderStatus& status, Json& out) {
     Json item = {{"version", one.version}};
     PutText(item, "contract", one.contract);
     PutText(item, "needs", one.needs);
+    if (one.refused) {
+      Json& refused = item["refused"] = Json::object();
+      PutText(refused, "inputs", one.refused->inputs);
+      PutText(refused, "since", one.refused->since);
+      PutText(refused, "until", one.refused->until);
+      PutText(refused, "message", one.refused->message);
+    }
     out["availableUpgrades"].push_back(std::move(item));
   }
   if (status.update_check) {
@@ -84,6 +98,7 @@ Json StatusToJson(const ProviderStatus& status) {
     PutText(item, "started", entry.started);
     PutText(item, "inputs", entry.inputs);
     PutText(item, "message", entry.message);
+    PutText(item, "insteadOf", entry.instead_of);
     out["history"].push_back(std::move(item));
   }
   PutText(out, "source", status.source);

@@ -118,6 +118,21 @@ struct RolloutSpec {
   OnFailure on_failure = OnFailure::kHold;
 };
 
+// What the operator may install by itself.
+enum class UpgradeType { kNone, kPatch, kMinor };
+
+// When an upgrade by policy may begin, in UTC.
+struct MaintenanceWindow {
+  Millis start{0}, duration{0};    // since midnight; more than 0, and a day at most
+  std::vector<unsigned> weekdays;  // 0 is Sunday; those on which it starts. Every day where there is none
+  bool operator==(const MaintenanceWindow&) const = default;
+};
+
+struct UpgradePolicy {
+  UpgradeType type = UpgradeType::kNone;
+  std::optional<MaintenanceWindow> window;  // at any time without one
+};
+
 struct ProviderSpec {
   std::string version;  // as the user wrote it, with or without "v"; "" when not given
   bool paused = false;
@@ -130,6 +145,7 @@ struct ProviderSpec {
   std::vector<std::string> manifest_patches;
   std::vector<PatchSpec> patches;
   RolloutSpec rollout;
+  UpgradePolicy upgrade_policy;
 };
 
 // How a change of what is applied went on (behaviour.md U2, U5). As written into status.history.
@@ -149,6 +165,9 @@ struct HistoryEntry {
   std::string started = {};                          // RFC 3339; a restart of the operator doesn't give it more time
   std::string inputs = {};                           // digest of all inputs, as in ProviderStatus::applied
   std::string message = {};                          // of a failure
+  // spec.version then, where spec.upgradePolicy has chosen the entry's (U13); "" where a person did. Cleared once
+  // spec.version names what is installed.
+  std::string instead_of = {};
   bool operator==(const HistoryEntry&) const = default;
 };
 
@@ -159,10 +178,19 @@ inline constexpr std::string_view kCoreUpgrade = "CoreUpgrade";  // the core acc
 inline constexpr std::string_view kNearerVersion = "NearerVersion";  // it is too many minor versions away (C7)
 }  // namespace need
 
+// Why spec.upgradePolicy couldn't begin an upgrade (U13).
+struct UpgradeRefusal {
+  std::string inputs;        // digest of all inputs then: with others it is tried again at once
+  std::string since, until;  // the first time; and when it is tried again
+  std::string message = {};
+  bool operator==(const UpgradeRefusal&) const = default;
+};
+
 // A newer version than the installed one (behaviour.md U12).
 struct AvailableUpgrade {
   std::string version, contract;
   std::string needs = {};  // one of `need`; "" for nothing
+  std::optional<UpgradeRefusal> refused = {};
   bool operator==(const AvailableUpgrade&) const = default;
 };
 

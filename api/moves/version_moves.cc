@@ -3,15 +3,11 @@
 #include <algorithm>
 
 namespace capi::api {
-namespace {
 
-// The providers whose minor versions Cluster API counts.
 bool CountsMinors(const ProviderId& id) {
   if (id.type == ProviderType::kCore) return true;
   return id.name == "kubeadm" && (id.type == ProviderType::kBootstrap || id.type == ProviderType::kControlPlane);
 }
-
-}  // namespace
 
 std::optional<std::uint64_t> TooFar(const ProviderId& id, const Version& from, const Version& to) {
   if (!CountsMinors(id) || to < from) return std::nullopt;

@@ -96,6 +96,27 @@ Json Rollout() {
                            {"Hold", "Rollback"})}});
 }
 
+Json Window() {
+  return Object(
+      "When such an upgrade may begin; at any time when not set.",
+      {{"start", With(Text("Time of day in UTC, like \"02:00\"."), {{"pattern", "^([01][0-9]|2[0-3]):[0-5][0-9]$"}})},
+       {"duration", With(Duration("How long it is open, 24h at most, like 2h."),
+                         {{"pattern", R"(^([0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h))+$)"}})},
+       {"days", ListOf("Days on which it starts; every day when not set.",
+                       OneOf("A day.", {"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"}))}},
+      {"start", "duration"});
+}
+
+Json UpgradePolicy() {
+  return Object(
+      "Which newer versions the operator installs by itself; spec.version is the least one then, and isn't changed.",
+      {{"type", OneOf("None (the default) installs nothing but spec.version; Patch the newest patch version of its "
+                      "series; Minor the newest version of its major version. Another contract than the installed one "
+                      "is never chosen.",
+                      {"None", "Patch", "Minor"})},
+       {"window", Window()}});
+}
+
 Json AdditionalDeployments(ApiVersion version) {
   Json one =
       Object("Overrides of one Deployment.", {{"manager", Manager(version)}, {"deployment", Deployment(version)}});
@@ -122,7 +143,8 @@ Json Spec(ApiVersion version) {
                                   "is for. Excludes patches.",
                                   Text("One merge patch."))},
        {"patches", Patches()},
-       {"rollout", Rollout()}});
+       {"rollout", Rollout()},
+       {"upgradePolicy", UpgradePolicy()}});
   if (version == ApiVersion::kV1Alpha1) {
     spec["properties"]["secretName"] = Text("Name of the Secret with the variables of the release, one key each.");
     spec["properties"]["secretNamespace"] = Text(kOwnNamespace);

@@ -58,11 +58,21 @@ Json History() {
                        {"started", Text("When it began; spec.rollout.timeout counts from here.")},
                        {"inputs", Text("Digest of all inputs, as in applied.")},
                        {"message", Text("What was wrong, where it failed, or where its time is over and it is to "
-                                        "be rolled back.")}});
+                                        "be rolled back.")},
+                       {"insteadOf", Text("What spec.version was when spec.upgradePolicy chose this version; not set "
+                                          "where spec.version named it.")}});
   return ListOf(
       "Changes of what is applied, the newest first, at most ten; those that succeeded with the same release "
       "are one.",
       std::move(entry));
+}
+
+Json Refused() {
+  return Object("Why spec.upgradePolicy couldn't begin this upgrade; the installed version runs on.",
+                {{"inputs", Text("Digest of all inputs then: with others it is tried again at once.")},
+                 {"since", Text("When it was refused first.")},
+                 {"until", Text("When it is tried again.")},
+                 {"message", Text("What is wrong.")}});
 }
 
 Json AvailableUpgrades() {
@@ -71,7 +81,8 @@ Json AvailableUpgrades() {
                        {"contract", Text("Its Cluster API contract.")},
                        {"needs", Text("What has to come first: Pause (of all providers: the contract changes), "
                                       "CoreUpgrade (the core provider doesn't accept its contract) or NearerVersion "
-                                      "(it is too many minor versions away); not set for nothing.")}},
+                                      "(it is too many minor versions away); not set for nothing.")},
+                       {"refused", Refused()}},
                       {"version"});
   return ListOf("Newer versions than the installed one that are known: the newest of each minor version.",
                 std::move(entry));

@@ -130,7 +130,7 @@ TEST(Schema, StatusHasAFieldForEverythingThatIsWritten) {
   status.inventory = Json::array({Json{{"kind", "Secret"}, {"name", "n"}, {"version", "v1"}}});
   status.history = {
       {"v1.0.0", "v1beta1", "sha256:00", "2026-01-02T03:04:05Z", "Failed", "2026-01-02T03:04:05Z", "x", "m"}};
-  status.available_upgrades = {{"v1.0.0", "v1beta1", "Pause"}};
+  status.available_upgrades = {{"v1.0.0", "v1beta1", "Pause", UpgradeRefusal{"i", "s", "u", "m"}}};
   status.update_check = UpdateCheck{"x", "2026-01-02T03:04:05Z", "2026-01-02T03:04:05Z"};
   const Json fields = schema::Status()["properties"];
   const Json written = StatusToJson(status);

@@ -183,6 +183,21 @@ void CheckRollout(const Provider& p, Errors& out) {
   out.push_back({Kind::kInvalid, "spec.rollout.timeout", "", "must be greater than 0", reason::kInvalidSpec});
 }
 
+// U13: what names one release alone has no newer one.
+void CheckUpgradePolicy(const Provider& p, Errors& out) {
+  if (p.spec.upgrade_policy.type == UpgradeType::kNone || !p.spec.fetch_config) return;
+  const FetchConfig& fetch = *p.spec.fetch_config;
+  std::string_view pins;
+  if (!fetch.digest.empty()) pins = "spec.fetchConfig.digest";
+  if (auto oci = ParseOciReference(fetch.oci);
+      !fetch.oci.empty() && oci.ok() && !(oci->tag.empty() && oci->digest.empty())) {
+    pins = "spec.fetchConfig.oci, with its tag or digest,";
+  }
+  if (pins.empty()) return;
+  out.push_back({Kind::kForbidden, "spec.upgradePolicy.type", "",
+                 fmt::format("{} names one release alone: leave one of the two out", pins), reason::kInvalidSpec});
+}
+
 }  // namespace
 
 std::string FieldError::ToString() const { return path + ": " + Body(); }
@@ -218,6 +233,7 @@ std::vector<FieldError> Validate(const Provider& p, bool known) {
   }
   CheckPatches(p.spec, out);
   CheckRollout(p, out);
+  CheckUpgradePolicy(p, out);
   return out;
 }
 

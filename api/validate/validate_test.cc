@@ -136,6 +136,32 @@ TEST(Validate, Table) {
   }
 }
 
+TEST(Validate, WhatNamesOneReleaseAloneHasNoPolicy_U13) {
+  constexpr const char* kPinned =
+      "spec.upgradePolicy.type: Forbidden: spec.fetchConfig.oci, with its tag or digest, names one release alone: "
+      "leave one of the two out";
+  constexpr const char* kDigest =
+      "spec.upgradePolicy.type: Forbidden: spec.fetchConfig.digest names one release alone: leave one of the two out";
+  const std::string zeros(64, '0');
+  const std::pair<std::string, std::string> cases[] = {
+      {"{upgradePolicy: {type: Patch}}", ""},
+      {"{upgradePolicy: {type: None}, fetchConfig: {oci: 'registry.example.org/p:v1.0.0'}}", ""},
+      {"{upgradePolicy: {type: Patch}, fetchConfig: {oci: registry.example.org/p}}", ""},
+      {"{upgradePolicy: {type: Patch}, fetchConfig: {oci: 'registry.example.org/p:v1.0.0'}}", kPinned},
+      {"{upgradePolicy: {type: Patch}, fetchConfig: {oci: 'registry.example.org/p@sha256:" + zeros + "'}}", kPinned},
+      {"{upgradePolicy: {type: Minor}, fetchConfig: {selector: {}, digest: 'sha256:" + zeros + "'}}", kDigest},
+  };
+  for (const auto& [spec, text] : cases) {
+    SCOPED_TRACE(spec);
+    auto errors = Validate(Make("InfrastructureProvider", "aws", spec), true);
+    if (text.empty()) {
+      EXPECT_THAT(Texts(errors), IsEmpty());
+    } else {
+      EXPECT_THAT(Texts(errors), testing::ElementsAre(text));
+    }
+  }
+}
+
 // T8: nothing but the name of a ServiceAccount can get into the name that requests are made in.
 TEST(Validate, AServiceAccountIsAName) {
   for (const char* name : {"system:admin", "a/b", "Applier", "-"}) {

@@ -1,0 +1,43 @@
+// What spec.upgradePolicy lets the operator choose, and when; and which version is to run where it has chosen one
+// (behaviour.md U13). Pure: of the three facts about a policy, two are read from status.history. What was installed and
+// came up stays (the floor); what failed isn't chosen again. The third, what is to come next, is kept nowhere until it
+// has begun (operator/decide/policy.h).
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "api/types.h"
+#include "api/version.h"
+
+namespace capi::api {
+
+// Whether the policy may lead from `least`, which is spec.version, to the newer version `to`.
+bool InReach(UpgradeType type, const Version& least, const Version& to);
+
+// How long until an upgrade may begin; 0 while it may, and without a window.
+Millis OpensIn(const UpgradePolicy& policy, WallTime now);
+
+// The version that a policy has installed, and that came up since nobody has installed another one; "" for none.
+std::string PolicyFloor(const ProviderStatus& status);
+
+// Whether this version was tried, and was given up or rolled back when it was tried last.
+bool HasFailed(const ProviderStatus& status, std::string_view version);
+
+// The change that a policy has begun and that isn't through, or failed where it wasn't rolled back; null for none, and
+// once spec.version says something else than then.
+const HistoryEntry* BegunByPolicy(const ProviderStatus& status, std::string_view declared);
+
+// Annotation allow-downgrade: spec.version alone counts.
+bool SpecAloneCounts(const std::map<std::string, std::string>& annotations);
+
+// The version that is to run. `declared`, which is spec.version as it is written, unless that is older than the floor
+// or than what a policy has begun. What is no version is given back: it is refused, and takes nothing away.
+std::string VersionToRun(const std::string& declared, const ProviderStatus& status,
+                         const std::map<std::string, std::string>& annotations);
+
+// Once `declared` is installed by its own name, it is no policy's any more.
+void SettleFloor(ProviderStatus& status, std::string_view declared);
+
+}  // namespace capi::api
