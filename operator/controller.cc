@@ -1,6 +1,7 @@
 #include "operator/controller.h"
 
 #include "base/caught.h"
+#include "operator/decide/upgrades/policy.h"
 #include "operator/decide/upgrades/updates.h"
 #include "operator/observe/slim.h"
 #include "operator/report/next_pass.h"
@@ -190,32 +191,44 @@ Result<kube::Outcome> ProviderController::TryPass(const Context& ctx, const std:
   const bool is_judged = !o.provider.deleting && !done->hands_off;
   if (!done->forget) {
     auto next = TRY(reporter_.Report(ctx, o, std::move(*done)));
-    return is_judged ? LookForNewer(ctx, std::move(o), next) : next;
+    return is_judged ? LookForNewer(ctx, std::move(o), next, HasItsOwnNext(step)) : next;
   }
   reporter_.ReportGone(ctx, o, std::move(*done));
   Forget(o.provider.id);
   return kube::Outcome{};
 }
 
+// What is done of those doesn't depend on another pass, and there may be many of them before it is through.
+bool ProviderController::HasItsOwnNext(const Step& step) {
+  return std::holds_alternative<Upgrade>(step) || std::holds_alternative<Migrate>(step) ||
+         std::holds_alternative<Restore>(step);
+}
+
 // Once all is told, so that no status waits for a source, and by what is installed now. It is for a metric: what throws
 // here says nothing against the provider (F7).
-kube::Outcome ProviderController::LookForNewer(const Context& ctx, Observation o, kube::Outcome next) {
+kube::Outcome ProviderController::LookForNewer(const Context& ctx, Observation o, kube::Outcome next, bool has_next) {
   const MonoTime began = ctx.clock->Monotonic();
   const std::string key = o.provider.id.Key();
   auto cached = cache_.Get(key);
   if (!cached || next.again_after == Millis(0)) return next;  // it is gone; or another pass comes at once, and looks
-  o.provider.status = cached->provider->status;
+  o.provider = *cached->provider;
+  o.declared_version = cached->declared_version;
   auto thrown = Caught([&] { reporter_.Knows(o.provider.id, actor_.NewestVersion(ctx, o)); });
   if (thrown) ctx.log.Error("the look for a newer version met a bug", {{"error", masks_.Hide(key, *thrown)}});
-  return CheckUpdates(o, reporter_.Left(next, began));
+  return CheckUpdates(o, reporter_.Left(next, began), has_next);
 }
 
-// U12: a look may be due before anything else wakes the provider.
-kube::Outcome ProviderController::CheckUpdates(Observation& o, kube::Outcome next) {
+// U12, U13: a look may be due, or the policy may go on, before anything else wakes the provider.
+kube::Outcome ProviderController::CheckUpdates(Observation& o, kube::Outcome next, bool has_next) {
   o.now = clock_.Now();
-  const auto due = UpdateCheckIn(o);
+  const std::string key = o.provider.id.Key();
+  const auto due = UpdateCheckIn(o), waits = PolicyWaits(o);
   if (due == Millis(0)) actor_.AskForUpdates(o);
-  return due > Millis(0) ? Reporter::NoLaterThan(next, *due) : next;
+  if (due > Millis(0)) next = Reporter::NoLaterThan(next, *due);
+  if (waits) next = reporter_.GoesOnBy(key, next, *waits);
+  // What this pass has told may be chosen by the next one.
+  const bool chooses = !has_next && (ChosenByPolicy(o) || ChosenAfterFailure(o));
+  return chooses && next.end != kube::Outcome::End::kError ? reporter_.GoesOnBy(key, next, kSoon.base) : next;
 }
 
 Result<kube::Outcome> ProviderController::Failed(const Context& ctx, const std::string& key, const Error& error) {

@@ -15,9 +15,14 @@ bool ChangesContracts(const api::Provider& was, const api::Provider& is) {
          DesiredContract(was) != DesiredContract(is);
 }
 
-// I4: what others look at in the core.
+std::string_view OutcomeOf(const api::ProviderStatus& status) {
+  return status.history.empty() ? "" : std::string_view(status.history.front().outcome);
+}
+
+// What others look at in the core: what it has (I4), and how its last change went (U13).
 bool ChangesCore(const api::Provider& was, const api::Provider& is) {
-  return is.id.type == api::ProviderType::kCore && was.status.inventory != is.status.inventory;
+  return is.id.type == api::ProviderType::kCore &&
+         (was.status.inventory != is.status.inventory || OutcomeOf(was.status) != OutcomeOf(is.status));
 }
 
 // I5: another provider may have it now. What can't be read owns nothing.

@@ -67,6 +67,17 @@ TEST(Wakes, AProvidersChange) {
       {"it exchanged one (I5)", With(aws, owns({"a"})), With(aws, owns({"b"})), false, false, true, true},
       {"what it owns can't be read any more", With(aws, owns({"a"})), With(aws, unreadable), false, false, true, true},
       {"what it owns can be read again", With(aws, unreadable), With(aws, owns({"a"})), false, false, false, false},
+      {"the core's upgrade is through (U13)",
+       With(core,
+            [](auto& p) {
+              p.status.history = {{"v1.12.0", "v1beta2", ""}};
+              p.status.history[0].outcome = "RollingOut";
+            }),
+       With(core,
+            [](auto& p) {
+              p.status.history = {{"v1.12.0", "v1beta2", ""}};
+            }),
+       false, false, true, true},
       {"the core has its CRDs (I4)", With(core), With(core, owns({"a"})), false, false, true, true},
   };
   for (const Case& c : cases) {

@@ -10,6 +10,7 @@
 #include "operator/decide/service_account.h"
 #include "operator/decide/upgrades/updates.h"
 #include "operator/report/announce.h"
+#include "operator/report/next_pass.h"
 
 namespace capi::ops {
 namespace {
@@ -167,6 +168,34 @@ Actor::Acted Actor::Take(const Context&, const Observation& o, const Migrate&) {
 
 Actor::Acted Actor::Take(const Context& ctx, const Observation& o, const Adopt&) {
   return Did(installer_.Adopt(ctx, o));
+}
+
+// What holds an upgrade that nobody asked for by name, before it has begun, is no fault of the provider: all goes on as
+// if there had been none. While it waits for its turn, or for the API server, nothing has refused it.
+Actor::Acted Actor::Take(const Context& ctx, const Observation& o, const Upgrade& step) {
+  Observation to = o;
+  to.provider.spec.version = step.version;
+  to.chosen = true;
+  Done done = installer_.Install(ctx, std::move(to), "");
+  const auto& history = done.now->provider.status.history;
+  const bool begun = !history.empty() && history != o.provider.status.history;
+  if (begun || !done.hold) {
+    ctx.log.Info("spec.upgradePolicy has begun an upgrade",
+                 {{"version", step.version}, {"installed", o.provider.status.installed_version}});
+    done.chosen = step.version;
+    return Did(std::move(done));
+  }
+  ctx.log.Info("spec.upgradePolicy can't begin an upgrade", {{"version", step.version}, {"reason", done.hold->reason}});
+  Done stays{.times = std::move(done.times)};
+  const bool is_away = done.hold->retry == Retry::kBackoff && !TellsOfSource(done.hold->reason);
+  if (done.hold->retry == Retry::kTurn || is_away) {
+    stays.again_after = done.hold->after.value_or(kNowAndThen.base);
+  } else {
+    stays.withdrawn = Withdrawn{step.version, std::move(done.hold->message), done.hold->after};
+  }
+  auto before = FollowRollout(o, InputsDigest(o));
+  if (Hold* failed = before ? std::get_if<Hold>(&*before) : nullptr) stays.hold = std::move(*failed);
+  return Did(std::move(stays));
 }
 
 // What pods say goes into the history before the pass is reported, and is cut off there: what is secret of it is hidden

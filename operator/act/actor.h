@@ -81,6 +81,7 @@ class Actor {
   Acted Take(const Context& ctx, const Observation& o, const GiveUp& step);
   Acted Take(const Context& ctx, const Observation& o, const Migrate& step);
   Acted Take(const Context& ctx, const Observation& o, const Adopt& step);
+  Acted Take(const Context& ctx, const Observation& o, const Upgrade& step);
   // Asks the pods why workloads don't come up (U5).
   void Explain(const Context& ctx, const Observation& o, Fleet& fleet);
   Done RestoreDrift(const Context& ctx, const Observation& o, const Restore& step);

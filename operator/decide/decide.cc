@@ -12,6 +12,7 @@
 #include "operator/decide/pause.h"
 #include "operator/decide/rollout.h"
 #include "operator/decide/rules.h"
+#include "operator/decide/upgrades/policy.h"
 
 namespace capi::ops {
 namespace {
@@ -142,6 +143,16 @@ Next TakesOver(const Observation& o) {
   return Adopt{};
 }
 
+Next GoesByPolicy(const Observation& o) {
+  auto version = ChosenByPolicy(o);
+  return version ? Next(Upgrade{*std::move(version)}) : std::nullopt;
+}
+
+Next GoesOnFromFailure(const Observation& o) {
+  auto version = ChosenAfterFailure(o);
+  return version ? Next(Upgrade{*std::move(version)}) : std::nullopt;
+}
+
 // A rollout that is waited for, or that failed, is kept as it was applied.
 Next GoesOnRollingOut(const Observation& o) {
   Next step = FollowRollout(o, InputsDigest(o));
@@ -218,6 +229,7 @@ constexpr StepRule kRules[] = {
     {"P1.pause", kAlive, DecidePause},
     {"I5.preflight", kAlive, HeldByPreflight},
     {"A1.take-over", kAlive, TakesOver},
+    {"U13.after-failure", kAlive, GoesOnFromFailure},
     {"U5.rollout", kAlive, GoesOnRollingOut},
     {"U1.inputs", kAlive, NewInputs},
     {"U11.lost-inventory", kAlive, LostInventory},
@@ -225,6 +237,7 @@ constexpr StepRule kRules[] = {
     {"U4.prune", kAlive, LeftOver},
     {"U3.migrate", kAlive, Unmigrated},
     {"C5.at-zero", kAlive, StillAtZero},
+    {"U13.policy", kAlive, GoesByPolicy},
     {"U1.nothing", kAlive, NothingToDo},
 };
 
@@ -255,9 +268,9 @@ const StoredRelease* AppliedRelease(const Observation& o) {
 }
 
 std::string_view NameOf(const Step& step) {
-  constexpr std::string_view kNames[] = {"HandsOff", "AddFinalizer", "Rebuild", "Remove",  "Install",
-                                         "Restore",  "Prune",        "Steady",  "Hold",    "Scale",
-                                         "Unpause",  "Await",        "GiveUp",  "Migrate", "Adopt"};
+  constexpr std::string_view kNames[] = {"HandsOff", "AddFinalizer", "Rebuild", "Remove", "Install", "Restore",
+                                         "Prune",    "Steady",       "Hold",    "Scale",  "Unpause", "Await",
+                                         "GiveUp",   "Migrate",      "Adopt",   "Upgrade"};
   static_assert(std::size(kNames) == std::variant_size_v<Step>);
   return kNames[step.index()];
 }

@@ -47,6 +47,10 @@ struct Scale {
 // The status takes back that the provider is paused, before the first pod comes back: others rely on it (C5). Nor does
 // it say any more that everything is applied: the counts of a pause aren't, so that an Install follows it (P1).
 struct Unpause {};
+// The policy goes to another version (U13): it is installed, if nothing refuses that.
+struct Upgrade {
+  std::string version;
+};
 // Nothing to write.
 struct Steady {};
 
@@ -61,7 +65,7 @@ struct GiveUp {};
 struct Migrate {};
 
 using Step = std::variant<HandsOff, AddFinalizer, Rebuild, Remove, Install, Restore, Prune, Steady, Hold, Scale,
-                          Unpause, Await, GiveUp, Migrate, Adopt>;
+                          Unpause, Await, GiveUp, Migrate, Adopt, Upgrade>;
 
 // "Install": for the log.
 std::string_view NameOf(const Step& step);

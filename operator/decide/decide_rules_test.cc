@@ -17,6 +17,15 @@ using testing::StepName;
 
 const FormerInstall kFormer{"clusterctl", "aws-system", "v1.12.0"};
 
+void ByPolicy(Observation& o) {
+  api::ProviderStatus& status = o.provider.status;
+  o.provider.spec.upgrade_policy.type = api::UpgradeType::kPatch;
+  o.declared_version = status.installed_version = "v1.12.0";
+  status.contract = "v1beta2";
+  status.conditions = {{"Ready", "True", "WorkloadsReady", "", 1, ""}};
+  status.available_upgrades = {{"v1.12.2", "v1beta2"}};
+}
+
 // What each rule is for, in the order of the table.
 struct RuleCase {
   std::string rule;
@@ -65,6 +74,16 @@ const RuleCase kCases[] = {
      "Scale"},
     {"I5.preflight", [](Observation& o) { o.core = nullptr; }, "Hold"},
     {"A1.take-over", [](Observation& o) { o.former = kFormer; }, "Adopt"},
+    {"U13.after-failure",
+     [](Observation& o) {
+       ByPolicy(o);
+       o.fleet.workloads = {testing::NewWorkload(kube::HealthState::kFailed)};
+       o.provider.spec.version = "v1.12.1";  // as the cache has it
+       o.provider.status.history = {{"v1.12.1", "v1beta2", ""}};
+       o.provider.status.history[0].outcome = api::outcome::kFailed;
+       o.provider.status.history[0].instead_of = "v1.12.0";
+     },
+     "Upgrade"},
     {"U5.rollout",
      [](Observation& o) {
        o.provider.status.history.emplace_back();
@@ -113,6 +132,12 @@ const RuleCase kCases[] = {
        o.fleet.workloads[0].replicas = 0;
      },
      "Hold"},
+    {"U13.policy",
+     [](Observation& o) {
+       ByPolicy(o);
+       o.provider.status.applied = InputsDigest(o);
+     },
+     "Upgrade"},
     {"U1.nothing", [](Observation& o) { o.provider.status.applied = InputsDigest(o); }, "Steady"},
 };
 

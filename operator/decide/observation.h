@@ -104,7 +104,9 @@ struct UpdatesFound {
 
 // A value. Complete: Decide reads nothing else.
 struct Observation {
-  api::Provider provider;
+  api::Provider provider;                // its spec.version is the one that is to run (api::VersionToRun)
+  std::string declared_version;          // spec.version as it is written
+  bool chosen = false;                   // by spec.upgradePolicy in this pass: nothing of it has begun yet (U13)
   std::optional<Error> spec_error;       // the spec can't be read
   std::string spec_digest;               // of the spec but its version and whether it is paused
   kube::Inventory inventory;             // of status

@@ -6,6 +6,7 @@
 
 #include "api/reasons.h"
 #include "base/strings.h"
+#include "operator/decide/upgrades/policy.h"
 
 namespace capi::ops {
 namespace {
@@ -161,7 +162,11 @@ const HistoryEntry* LastGood(const api::ProviderStatus& status, const HistoryEnt
 
 std::optional<Step> FollowRollout(const Observation& o, const std::string& inputs) {
   const HistoryEntry* entry = RolloutOf(o.provider.status, inputs);
+  // Nobody has asked for it by name: other inputs are no reason to roll it out again (U13).
+  if (entry == nullptr && IsChoiceGoingBack(o)) return FollowRollback(o, o.provider.status.history.front(), inputs);
   if (entry == nullptr) return std::nullopt;
+  // Where all of it is there, there is nothing to send again: when it comes up, it has.
+  if (IsNamedSince(o, *entry) && o.provider.status.applied != inputs) return std::nullopt;
   if (entry->outcome == outcome::kRollingBack || entry->outcome == outcome::kRolledBack) {
     return FollowRollback(o, *entry, inputs);
   }
@@ -200,7 +205,8 @@ HistoryEntry BeginRollout(const Observation& o, std::string inputs, std::string 
                           std::string digest) {
   HistoryEntry entry{std::move(version), std::move(contract), std::move(digest)};
   const HistoryEntry* before = RolloutOf(o.provider.status, inputs);
-  bool goes_on = before != nullptr && !Succeeded(*before) && !before->started.empty();
+  bool goes_on = before != nullptr && !Succeeded(*before) && !before->started.empty() && !IsNamedSince(o, *before);
+  if (IsChosen(o, entry.version)) entry.instead_of = o.declared_version;
   entry.started = goes_on ? before->started : FormatTime(o.now);
   entry.time = entry.started;
   entry.outcome = outcome::kApplying;

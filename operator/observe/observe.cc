@@ -178,6 +178,7 @@ Result<std::optional<Observation>> Observer::Observe(const Context& ctx, const s
   o.provider = *cached->provider;
   o.spec_error = cached->spec_error;
   o.spec_digest = cached->spec_digest;
+  o.declared_version = cached->declared_version;
   o.check_updates = settings_.check_updates;
   if (updates_found_) o.updates = updates_found_(key);
   if (source_of_ && !o.spec_error) o.source = source_of_(o.provider);

@@ -1,17 +1,20 @@
 #include "operator/observe/provider_cache.h"
 
+#include "api/moves/upgrade_policy.h"
 #include "base/encoding.h"
 #include "operator/observe/tracks.h"
 
 namespace capi::ops {
 namespace {
 
-// The version is resolved apart; and a pause scales what is live, so it needs no render (P1).
+// The version is resolved apart, and so is which one the policy chooses; and a pause scales what is live, so it needs
+// no render (P1).
 std::string DigestOfInputs(const Json& spec) {
   // No spec is an empty one: writing the version into it must not look like another input.
   Json copy = spec.is_object() ? spec : Json::object();
   copy.erase("version");
   copy.erase("paused");
+  copy.erase("upgradePolicy");
   return Sha256Hex(ToJsonText(copy));
 }
 
@@ -23,7 +26,10 @@ CachedPtr Parse(const kube::ObjectPtr& object, bool awaited = false) {
   cached->awaited = awaited;
   auto parsed = api::ParseProvider(*object);
   if (parsed.ok()) {
-    cached->provider = std::make_shared<const api::Provider>(std::move(parsed).value());
+    api::Provider& provider = *parsed;
+    cached->declared_version = provider.spec.version;
+    provider.spec.version = api::VersionToRun(cached->declared_version, provider.status, provider.annotations);
+    cached->provider = std::make_shared<const api::Provider>(std::move(provider));
   } else {
     cached->spec_error = parsed.error();
     cached->provider = std::make_shared<const api::Provider>(api::ParseProviderMeta(*object));

@@ -16,7 +16,8 @@
 namespace capi::ops {
 
 struct CachedProvider {
-  ProviderPtr provider;
+  ProviderPtr provider;          // its spec.version is the one that is to run (api::VersionToRun)
+  std::string declared_version;  // spec.version as it is written
   std::optional<Error> spec_error;
   std::string spec_digest;  // of the spec but its version and whether it is paused
   kube::ObjectPtr object;

@@ -43,6 +43,22 @@ struct Cache {
   }
 };
 
+// U13: what is to run is what the policy has installed, and neither that nor the policy is an input of its own.
+TEST(ProviderCache, WhatAPolicyHasInstalledTakesThePlaceOfWhatIsDeclared_U13) {
+  Cache c;
+  c.Event(Aws("5"));
+  const std::string digest = c.cache.Get(kKey)->spec_digest;
+  c.Event(Aws("6", [](Json& aws) {
+    aws["spec"]["upgradePolicy"] = {{"type", "Patch"}};
+    aws["status"]["history"] =
+        Json::array({{{"version", "v1.0.1"}, {"outcome", "Succeeded"}, {"insteadOf", "v1.0.0"}}});
+  }));
+  const CachedPtr cached = c.cache.Get(kKey);
+  EXPECT_EQ(cached->provider->spec.version, "v1.0.1");
+  EXPECT_EQ(cached->declared_version, "v1.0.0");
+  EXPECT_EQ(cached->spec_digest, digest);
+}
+
 // F3: our own write counts before its event, and an event that is older than it changes nothing.
 TEST(ProviderCache, TheNewerStateStays) {
   Cache c;

@@ -84,6 +84,13 @@ kube::Outcome Reporter::NoLaterThan(kube::Outcome next, Millis due) {
   return next;
 }
 
+kube::Outcome Reporter::GoesOnBy(const std::string& key, kube::Outcome next, Millis due) {
+  const auto former = next.again_after;
+  next = NoLaterThan(next, due);
+  if (next.again_after != former) resyncs_.Next(key, false);
+  return next;
+}
+
 // nullopt: it is written. Else what comes of it that it isn't.
 Result<std::optional<kube::Outcome>> Reporter::Write(const Context& ctx, api::Provider& provider,
                                                      const api::ProviderStatus& status) {

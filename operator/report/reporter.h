@@ -57,6 +57,8 @@ class Reporter {
 
   // A look is due then (U12), of which that pass can find nothing: whatever else it finds had no event (F6).
   static kube::Outcome NoLaterThan(kube::Outcome next, Millis due);
+  // The same for a pass that has something of its own to do then (U13).
+  kube::Outcome GoesOnBy(const std::string& key, kube::Outcome next, Millis due);
 
   // A pass is over, whatever came of it.
   void Took(const std::string& key, MonoTime::duration pass) {

@@ -50,7 +50,7 @@ bool HasForeignWords(const Observation& o) {
 
 bool HasForeignWords(const Done& done) {
   bool lists = (done.warnings && !done.warnings->empty()) || !done.restored.empty() || !done.kept.empty();
-  return done.hold || done.rollout || lists || (done.fleet && HasForeignWords(*done.fleet));
+  return done.hold || done.withdrawn || done.rollout || lists || (done.fleet && HasForeignWords(*done.fleet));
 }
 
 void SecretMasks::Merge(Known& known, const SecretValues& values) {
@@ -131,6 +131,7 @@ void SecretMasks::Hide(const std::string& provider, Observation& o, Done& done) 
     // Made of kinds, verbs and names of a release whose values are known: nothing else repeats any of them there.
     done.hold->details = KnownOf(provider)->HideKnown(std::move(done.hold->details));
   }
+  if (done.withdrawn) done.withdrawn->message = values->Hide(std::move(done.withdrawn->message));
   if (done.rollout) done.rollout->message = values->Hide(std::move(done.rollout->message));
   if (done.warnings) HideIn(*values, *done.warnings);
   HideIn(*values, done.restored);
@@ -141,6 +142,9 @@ api::ProviderStatus SecretMasks::Hide(const std::string& provider, api::Provider
   auto values = KnownOf(provider);
   for (kube::Condition& condition : status.conditions) {
     condition.message = values->HideKnown(std::move(condition.message));
+  }
+  for (api::AvailableUpgrade& one : status.available_upgrades) {
+    if (one.refused) one.refused->message = values->HideKnown(std::move(one.refused->message));
   }
   for (api::HistoryEntry& entry : status.history) entry.message = values->HideKnown(std::move(entry.message));
   return status;

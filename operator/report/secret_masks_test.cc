@@ -28,6 +28,7 @@ TEST(HasForeignWords, InEachPart) {
       {"no warnings", {.warnings = std::vector<std::string>()}, false},
       {"a warning", {.warnings = std::vector<std::string>{"unknown field"}}, true},
       {"a hold", {.hold = Hold{}}, true},
+      {"what a policy couldn't begin", {.withdrawn = Withdrawn{}}, true},
       {"a change", {.rollout = api::HistoryEntry{}}, true},
       {"what was restored", {.restored = {"a was deleted"}}, true},
       {"what is kept", {.kept = {"a is another's"}}, true},

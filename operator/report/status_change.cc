@@ -8,6 +8,14 @@ namespace capi::ops {
 
 bool IsReady(const api::ProviderStatus& status) { return kube::IsTrue(status.conditions, api::condition::kReady); }
 
+namespace {
+
+bool IsRolledBack(const api::ProviderStatus& status) {
+  return !status.history.empty() && status.history.front().outcome == api::outcome::kRolledBack;
+}
+
+}  // namespace
+
 bool GoesOn(const api::ProviderStatus& was, const api::ProviderStatus& is, const Done& done) {
   // It waits for what its own status says now: that it is paused (C3), that a contract can't be told (C5), or that
   // objects are to be migrated (U3).
@@ -15,6 +23,8 @@ bool GoesOn(const api::ProviderStatus& was, const api::ProviderStatus& is, const
       SaysUnmigrated(was) != SaysUnmigrated(is)) {
     return true;
   }
+  // Of what a policy had gone to: what ran before is what is to run now (U13).
+  if (!IsRolledBack(was) && IsRolledBack(is) && !is.history.front().instead_of.empty()) return true;
   if (done.hold) return false;
   if (done.again) return true;
   // Everything new became healthy in this pass, and something is left over. Before that, the events of what isn't

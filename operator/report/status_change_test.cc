@@ -37,6 +37,11 @@ TEST(GoesOn, WhereNoEventIsToCome) {
                                   migrating = Saying({{"StorageMigrated", "False", "MigratingStorage", "", 1, ""}});
   api::ProviderStatus wanted;
   wanted.desired_version = "v1.2.0";
+  api::ProviderStatus rolled_back;
+  rolled_back.history = {{"v1.1.0", "v1beta2", ""}};
+  rolled_back.history[0].outcome = api::outcome::kRolledBack;
+  api::ProviderStatus policy = rolled_back;
+  policy.history[0].instead_of = "v1.0.0";
   struct Case {
     std::string_view name;
     api::ProviderStatus is;
@@ -50,6 +55,8 @@ TEST(GoesOn, WhereNoEventIsToCome) {
       {"C3 the status says that it is paused now", paused, {}, true},
       {"and a hold waits for that", paused, {.hold = hold}, true},
       {"U3 it says that objects are to be migrated", migrating, {}, true},
+      {"U13 what a policy had gone to was rolled back, and what ran before is to run", policy, {.hold = hold}, true},
+      {"U5 what a person asks for was, and is held", rolled_back, {.hold = hold}, false},
       {"C5 it says that a contract can't be told", wanted, {}, true},
       {"U4 all came up, something is left over", none, {.inventory = Stale(), .fleet = FleetOf(ready)}, true},
       {"U4 and is still needed until then", none, {.inventory = Stale(), .fleet = FleetOf(coming)}, false},
@@ -59,6 +66,7 @@ TEST(GoesOn, WhereNoEventIsToCome) {
       {"U3 nobody converts them yet", none, {.fleet = unmigrated_coming}, false},
   };
   for (const Case& c : cases) EXPECT_EQ(GoesOn(none, c.is, c.done), c.goes_on) << c.name;
+  EXPECT_FALSE(GoesOn(policy, policy, {.hold = hold})) << "once";
 }
 
 // The words of a rollout may wait; whatever somebody acts upon may not.

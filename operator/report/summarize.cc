@@ -11,7 +11,6 @@
 #include "operator/decide/pause.h"
 #include "operator/decide/rollout.h"
 #include "operator/decide/rules.h"
-#include "operator/decide/upgrades/updates.h"
 #include "operator/report/summarize_updates.h"
 
 namespace capi::ops {
@@ -171,8 +170,7 @@ void ReportApplied(Conditions& conditions, const Observation& o, const Done& don
     std::string message = fleet.rolled_out() ? "The last stages follow" : "Waiting for " + NotReady(fleet);
     std::string_view why = fleet.pending_crds.empty() ? reason::kWorkloadsNotReady : reason::kCRDsNotEstablished;
     if (at_zero && fleet.pending_crds.empty()) why = reason::kPaused;
-    if (const auto* change = conditions.Get(condition::kProviderUpgraded);
-        change != nullptr && change->status != "True") {
+    if (const auto* change = conditions.Get(condition::kProviderUpgraded); upgraded) {
       std::string words = change->message.substr(0, change->message.find(": "));
       conditions.Set(condition::kProviderUpgraded, "False", reason::kUpgrading, words + ": " + message);
     }
@@ -377,7 +375,7 @@ api::ProviderStatus Summarize(const Observation& o, const Done& done) {
   if (done.installed_version) status.installed_version = *done.installed_version;
   if (done.source) status.source = *done.source;
   if (done.handled_reconcile_at) status.handled_reconcile_at = *done.handled_reconcile_at;
-  SettleUpdates(status, o);
+  SettleUpgrades(status, o, done);
   KeepHistory(status, o, done);
   ReportWarnings(conditions, done);
   ReportFights(conditions, o);
@@ -394,7 +392,7 @@ api::ProviderStatus Summarize(const Observation& o, const Done& done) {
                    fmt::format("Upgrading to {}", done.rollout ? done.rollout->version : status.installed_version));
   }
   const Condition* upgraded = conditions.Get(condition::kProviderUpgraded);
-  bool upgrading = upgraded != nullptr && upgraded->status != "True";
+  bool upgrading = upgraded != nullptr && upgraded->status != "True" && !TellsOfAChoice(*upgraded, status);
   if (done.hold) {
     ReportHeld(conditions, o, *done.hold);
   } else if (done.unpausing) {
@@ -476,6 +474,7 @@ std::vector<Event> EventsOfDone(const api::ProviderStatus& is, const Done& done)
   for (const std::string& what : done.restored) {
     events.push_back({"Normal", std::string(reason::kDriftCorrected), what + "; it is as it was applied again"});
   }
+  if (!done.chosen.empty()) events.push_back(ChoiceEvent(done.chosen));
   if (!done.adopted.empty()) {
     events.push_back({"Normal", std::string(reason::kAdopting), done.adopted + " " + is.installed_version});
   }

@@ -8,6 +8,7 @@
 
 #include "operator/decide/hold.h"
 #include "operator/decide/observation.h"
+#include "operator/decide/upgrades/policy.h"
 #include "operator/report/phases.h"
 
 namespace capi::ops {
@@ -29,11 +30,13 @@ struct Done {
   std::optional<Observation> now;                    // with its own writes to the provider, instead of what it saw
   std::optional<api::HistoryEntry> rollout;          // the change that was begun, sent, or given up
   std::optional<std::string> handled_reconcile_at;
-  std::optional<Millis> again_after;  // another pass, if nothing wakes the provider before
-  PhaseTimes times;                   // of its parts, for metrics
-  std::vector<std::string> restored;  // what drifted and is back, in words, for events
-  std::vector<std::string> removed;   // ids of pruned or deleted objects, for an event
-  std::vector<std::string> kept;      // that were to go but are another's: ids and whose, for an event
+  std::string chosen;                  // the version to which the policy has begun to go (U13)
+  std::optional<Withdrawn> withdrawn;  // or couldn't
+  std::optional<Millis> again_after;   // another pass, if nothing wakes the provider before
+  PhaseTimes times;                    // of its parts, for metrics
+  std::vector<std::string> restored;   // what drifted and is back, in words, for events
+  std::vector<std::string> removed;    // ids of pruned or deleted objects, for an event
+  std::vector<std::string> kept;       // that were to go but are another's: ids and whose, for an event
 };
 
 api::ProviderStatus Summarize(const Observation& o, const Done& done);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "api/moves/upgrade_policy.h"
 #include "api/reasons.h"
 #include "base/strings.h"
 #include "operator/decide/upgrades/updates.h"
@@ -21,6 +22,32 @@ std::string InWords(const api::AvailableUpgrade& one) {
   if (one.needs == api::need::kCoreUpgrade) words += ", after an upgrade of the core provider";
   if (one.needs == api::need::kNearerVersion) words += ", after a nearer version";
   return words + ")";
+}
+
+bool HasPolicy(const Observation& o) { return o.provider.spec.upgrade_policy.type != api::UpgradeType::kNone; }
+
+// And what the policy makes of it (U13).
+std::string WithPolicy(const Observation& o, const api::ProviderStatus& status, const api::AvailableUpgrade& one) {
+  std::string words = InWords(one);
+  if (!HasPolicy(o)) return words;
+  if (api::HasFailed(status, one.version)) {
+    words += ", which failed before: no policy tries it again, spec.version does";
+  } else if (one.refused) {
+    words += fmt::format(", which spec.upgradePolicy couldn't begin (tried again at {}): {}", one.refused->until,
+                         one.refused->message);
+  }
+  return words;
+}
+
+// U13: that spec.version isn't what runs is said, or whoever reads it there is misled.
+// Empty, or behind other words.
+std::string WhatRuns(const Observation& o, const api::ProviderStatus& status) {
+  const std::string floor = api::PolicyFloor(status);
+  const bool counts = !floor.empty() && !api::SpecAloneCounts(o.provider.annotations) &&
+                      api::SameVersion(o.provider.spec.version, floor) && !api::SameVersion(o.declared_version, floor);
+  if (!counts) return "";
+  return fmt::format("; {} stays installed, which spec.upgradePolicy has come to; spec.version is {}", floor,
+                     o.declared_version);
 }
 
 kube::Condition Said(std::string_view status, std::string_view why, std::string message) {
@@ -50,12 +77,38 @@ std::string Unread(const Observation& o, bool looked, const std::optional<kube::
   return unread.empty() ? "" : Shorten(fmt::format("{}{}", kUnread, Join(unread, "; ")), kMaxError);
 }
 
+// What is accepted and not carried out is told.
+std::optional<kube::Condition> NobodyLooks(const Observation& o, const api::ProviderStatus& status) {
+  const std::string runs = WhatRuns(o, status);
+  if (status.installed_version.empty() || o.check_updates > Millis(0) || (runs.empty() && !HasPolicy(o))) {
+    return std::nullopt;
+  }
+  const std::string_view installs = HasPolicy(o) ? ", and spec.upgradePolicy installs nothing" : "";
+  return Said(
+      "Unknown", reason::kUpdateCheckFailed,
+      fmt::format("Nobody looks for newer versions{}: the operator runs with --check-updates=0{}", installs, runs));
+}
+
 // Whether a look has ended that `was` doesn't know of.
 bool HasLooked(const std::optional<api::UpdateCheck>& was, const std::optional<api::UpdateCheck>& is) {
   return is && !is->time.empty() && (!was || was->time != is->time);
 }
 
 }  // namespace
+
+void SettleUpgrades(api::ProviderStatus& status, const Observation& o, const Done& done) {
+  SettleUpdates(status, o);
+  if (done.withdrawn) Refuse(status, o, *done.withdrawn);
+  api::SettleFloor(status, o.declared_version);
+}
+
+bool TellsOfAChoice(const kube::Condition& upgraded, const api::ProviderStatus& status) {
+  if (upgraded.reason != reason::kRolledBack) return false;
+  for (const api::HistoryEntry& entry : status.history) {
+    if (entry.outcome == api::outcome::kRolledBack) return !entry.instead_of.empty();
+  }
+  return false;
+}
 
 std::optional<kube::Condition> UpgradeCondition(const Observation& o, const api::ProviderStatus& status) {
   const auto &was = o.provider.status.update_check, &is = status.update_check;
@@ -68,18 +121,23 @@ std::optional<kube::Condition> UpgradeCondition(const Observation& o, const api:
   const bool failed = stays && stays->reason == reason::kUpdateCheckFailed;
   const bool same_source = is && was && was->source == is->source;
   if (failed && !looked && same_source) return stays;
+  const std::string runs = WhatRuns(o, status);
   const std::string unread = Unread(o, looked, same_source ? stays : std::nullopt);
   if (!status.available_upgrades.empty()) {
     std::vector<std::string> all;
-    for (const api::AvailableUpgrade& one : status.available_upgrades) all.push_back(InWords(one));
-    return Said("True", reason::kUpgradeAvailable, Join(all, "; ") + unread);
+    for (const api::AvailableUpgrade& one : status.available_upgrades) all.push_back(WithPolicy(o, status, one));
+    return Said("True", reason::kUpgradeAvailable, Join(all, "; ") + runs + unread);
   }
-  const bool nobody_looks = !is && !HasSelector(o);
-  if (!stays || nobody_looks) return std::nullopt;
+  if (!is && !HasSelector(o)) return NobodyLooks(o, status);
+  if (!stays && runs.empty()) return std::nullopt;
   // Nobody has looked there yet: of the same place what was told may be so still.
   const bool same_place = was && is && IsSamePlace(was->source, is->source);
-  if (is && is->time.empty()) return same_place && stays->status != "True" ? stays : std::nullopt;
-  return Said("False", reason::kUpToDate, "No newer version is known" + unread);
+  if (is && is->time.empty()) return same_place && stays && stays->status != "True" ? stays : std::nullopt;
+  return Said("False", reason::kUpToDate, "No newer version is known" + runs + unread);
+}
+
+Event ChoiceEvent(const std::string& version) {
+  return {"Normal", std::string(reason::kUpgradeChosen), fmt::format("spec.upgradePolicy upgrades to {}", version)};
 }
 
 void AddUpdateEvents(const api::ProviderStatus& was, const api::ProviderStatus& is, std::vector<Event>& events) {

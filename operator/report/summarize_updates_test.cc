@@ -1,4 +1,4 @@
-// What a status, its events and its condition say of newer versions (behaviour.md U12).
+// What a status, its events and its condition say of newer versions (behaviour.md U12, U13).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -148,6 +148,116 @@ TEST(SummarizeUpdates, WhatASourceSaysIsHidden_I7) {
   EXPECT_TRUE(HasForeignWords(o)) << "of one version, too";
   masks.Hide("key", o, done);
   EXPECT_THAT(o.updates->newer[0].needs, Not(HasSubstr("xxxx")));
+}
+
+// From v1.12.0, with v1.12.1 known.
+Observation WithPolicy() {
+  Observation o = Running();
+  o.provider.spec.upgrade_policy.type = api::UpgradeType::kPatch;
+  o.declared_version = "v1.12.0";
+  o.provider.status = After(o, {{"v1.12.1", "v1beta2"}});
+  o.updates.reset();
+  return o;
+}
+
+TEST(SummarizeUpdates, WhatAPolicyCannotBeginIsNoFault_U13) {
+  Observation o = WithPolicy();
+  Done done;
+  done.withdrawn = Withdrawn{"v1.12.1", "AWS_REGION has no value", {}};
+  api::ProviderStatus status = Summarize(o, done);
+  EXPECT_EQ(StatusOf(status, "Ready"), "True");
+  EXPECT_EQ(StatusOf(status, "Stalled") + StatusOf(status, "Reconciling"), "");
+  EXPECT_THAT(Get(status, "UpgradeAvailable")->message,
+              HasSubstr("v1.12.1 (contract v1beta2), which spec.upgradePolicy couldn't begin (tried again at 2"));
+  EXPECT_THAT(Get(status, "UpgradeAvailable")->message, HasSubstr("AWS_REGION has no value"));
+  EXPECT_TRUE(EventsOf(o.provider.status, status, done).empty());
+  o.provider.status = status;
+  EXPECT_EQ(Summarize(o, Done{}), status) << "a pass without news writes nothing";
+
+  status = After(o, {{"v1.12.1", "v1beta2"}});
+  EXPECT_TRUE(status.available_upgrades[0].refused) << "another look finds the same version";
+  o.updates.reset();
+  o.provider.spec.upgrade_policy.type = api::UpgradeType::kNone;
+  status = Summarize(o, Done{});
+  EXPECT_FALSE(status.available_upgrades[0].refused);
+  EXPECT_EQ(Get(status, "UpgradeAvailable")->message, "v1.12.1 (contract v1beta2)");
+}
+
+TEST(SummarizeUpdates, WhyAPolicyCannotBeginIsHidden_I7) {
+  Observation o = WithPolicy();
+  const std::string secret(3000, 'x');
+  SecretValues values;
+  values.Add(secret);
+  SecretMasks masks;
+  masks.Put("key", values);
+  Done done;
+  done.withdrawn = Withdrawn{"v1.12.1", "not " + secret, {}};
+  EXPECT_TRUE(HasForeignWords(done)) << "the values are learned for this pass";
+  masks.Hide("key", o, done);
+  const api::ProviderStatus status = Summarize(o, done);
+  EXPECT_EQ(status.available_upgrades[0].refused->message, "not ***");
+  EXPECT_THAT(ToJsonText(api::StatusToJson(status)), Not(HasSubstr("xxxx")));
+}
+
+TEST(SummarizeUpdates, ThatAPolicyFindsNothingIsTold_U13) {
+  Observation o = WithPolicy();
+  o.check_updates = Millis(0);
+  const api::ProviderStatus status = Summarize(o, Done{});
+  EXPECT_EQ(StatusOf(status, "UpgradeAvailable"), "Unknown");
+  EXPECT_EQ(Get(status, "UpgradeAvailable")->message,
+            "Nobody looks for newer versions, and spec.upgradePolicy installs nothing: the operator runs with "
+            "--check-updates=0");
+  EXPECT_EQ(StatusOf(status, "Ready"), "True");
+}
+
+// Whoever reads spec.version, and finds another one installed, is told why.
+TEST(SummarizeUpdates, WhatRunsInsteadOfTheDeclaredIsTold_U13) {
+  Observation o = WithPolicy();
+  o.provider.spec.version = o.provider.status.installed_version = "v1.12.1";
+  o.provider.status.history[0].version = "v1.12.1";
+  o.provider.status.history[0].instead_of = "v1.12.0";
+  o.provider.spec.upgrade_policy.type = api::UpgradeType::kNone;
+  o.updates.reset();
+  o.provider.status = Summarize(o, Done{});
+  auto status = After(o, {});
+  EXPECT_EQ(Get(status, "UpgradeAvailable")->message,
+            "No newer version is known; v1.12.1 stays installed, which spec.upgradePolicy has come to; spec.version is "
+            "v1.12.0");
+  o.provider.status = status;
+  o.updates.reset();
+  o.declared_version = "v1.12.1";
+  status = Summarize(o, Done{});
+  EXPECT_EQ(Get(status, "UpgradeAvailable")->message, "No newer version is known");
+  EXPECT_EQ(status.history[0].instead_of, "") << "it is nobody's choice but the person's now";
+}
+
+// A rollback of what nobody asked for by name leaves the provider Ready, and stays told.
+TEST(SummarizeUpdates, ARollbackOfAChoiceStaysTold_U13) {
+  for (const char* instead_of : {"v1.12.0", ""}) {
+    Observation o = WithPolicy();
+    api::ProviderStatus& status = o.provider.status;
+    const api::HistoryEntry good = status.history[0];
+    status.history.insert(status.history.begin(), good);
+    status.history[0].version = "v1.12.1";
+    status.history[0].outcome = "RolledBack";
+    status.history[0].inputs = "other inputs";
+    status.history[0].instead_of = instead_of;
+    status.conditions.push_back({"ProviderUpgraded", "False", "RolledBack", "v1.12.1 failed", 1, ""});
+    Done done;
+    done.applied = "digest";
+    const api::ProviderStatus is = Summarize(o, done);
+    EXPECT_EQ(StatusOf(is, "Ready"), "True");
+    EXPECT_EQ(Get(is, "ProviderUpgraded")->reason, *instead_of != '\0' ? "RolledBack" : "ProviderUpgraded");
+    EXPECT_THAT(Get(is, "UpgradeAvailable")->message, HasSubstr("which failed before: no policy tries it again"));
+  }
+}
+
+TEST(SummarizeUpdates, ThatAPolicyHasBegunIsAnEvent_U13) {
+  Done done;
+  done.chosen = "v1.12.1";
+  const auto events = EventsOfDone({}, done);
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(events[0], (Event{"Normal", "UpgradeChosen", "spec.upgradePolicy upgrades to v1.12.1"}));
 }
 
 }  // namespace

@@ -61,6 +61,7 @@ void Installer::Reread(Observation& o) {
   auto cached = needs_.cache.Get(o.provider.id.Key());
   if (!cached) return;
   o.provider = *cached->provider;
+  o.declared_version = cached->declared_version;
   o.spec_digest = cached->spec_digest;
 }
 
@@ -70,7 +71,7 @@ std::optional<Hold> Installer::NoteVersion(const Context& ctx, Observation& o) {
   auto written = needs_.writer.WriteVersion(ctx, o.provider, o.former->version);
   if (!written.ok()) return NotAccepted(reason::kAPIServerUnavailable, written.error());
   Reread(o);
-  o.provider.spec.version = o.former->version;
+  o.declared_version = o.provider.spec.version = o.former->version;
   return std::nullopt;
 }
 

@@ -18,6 +18,7 @@
 #include "operator/decide/pause.h"
 #include "operator/decide/rollout.h"
 #include "operator/decide/rules.h"
+#include "operator/decide/upgrades/policy.h"
 #include "operator/report/announce.h"
 
 namespace capi::ops {
@@ -78,6 +79,14 @@ std::optional<Hold> Installer::Inspect(const Observation& o, Installation& m) {
 // The others judge by the contract that this provider is to have, and this one by theirs (C3): first it says its own,
 // then it looks at theirs, so that of two that move at once at least one sees the other.
 std::optional<Hold> Installer::Gate(const Context& ctx, Observation& o, Installation& m) {
+  // U13: it was of the installed contract when it was looked at; nobody is told of another one now.
+  if (o.chosen && m.candidate.contract != o.provider.status.contract) {
+    return NotInstalled(reason::kCAPIVersionIncompatibility,
+                        Error{Code::kFailedPrecondition,
+                              fmt::format("{} has contract {}: spec.upgradePolicy stays within {}, which is installed",
+                                          m.candidate.source, m.candidate.contract, o.provider.status.contract),
+                              {}});
+  }
   bool news = m.candidate.contract != o.provider.status.contract || (!o.provider.spec.paused && AppliesAtZero(o));
   if (VersionPending(o.provider) && news) {
     auto written = AnnounceContract(ctx, needs_.writer, o.provider, m.candidate.contract);
@@ -311,7 +320,8 @@ Done Installer::Run(const Context& ctx, Observation& o, const std::string& rollb
   m.forced =
       !m.candidate.rollback && !ReconcileAt(o).empty() && ReconcileAt(o) != o.provider.status.handled_reconcile_at;
   if (m.candidate.rollback) {
-    m.inputs = InputsDigest(o);
+    // Whatever has changed since, it is that change which is taken back.
+    m.inputs = IsChoiceGoingBack(o) ? o.provider.status.history.front().inputs : InputsDigest(o);
     o.provider.spec.version = rollback_to;
   }
   std::optional<Hold> held = [&]() -> std::optional<Hold> {

@@ -2,6 +2,7 @@
 // F6, T14).
 #include <fmt/core.h>
 
+#include "api/moves/upgrade_policy.h"
 #include "api/reasons.h"
 #include "base/strings.h"
 #include "fetch/download.h"
@@ -207,7 +208,8 @@ std::optional<Hold> Installer::PickVersion(const Context& ctx, Observation& o, f
   if (!written.ok()) return NotAccepted(reason::kAPIServerUnavailable, written.error());
   auto cached = needs_.cache.Get(o.provider.id.Key());
   if (cached) o.provider = *cached->provider;
-  o.provider.spec.version = version->ToString();
+  o.declared_version = version->ToString();
+  o.provider.spec.version = api::VersionToRun(o.declared_version, o.provider.status, o.provider.annotations);
   return std::nullopt;
 }
 

@@ -114,11 +114,15 @@ bool SameSeries(const std::string& a, const std::string& b) {
 }
 
 // Of a minor version whose newest couldn't be read now what was known stays, unless what could be read is newer.
+// What the policy was refused of a version stays with it (U13).
 std::vector<api::AvailableUpgrade> Newer(const std::vector<api::AvailableUpgrade>& known,
                                          const std::vector<api::AvailableUpgrade>& found) {
   std::vector<api::AvailableUpgrade> newer;
   std::copy_if(found.begin(), found.end(), std::back_inserter(newer), WasRead);
   for (const api::AvailableUpgrade& one : known) {
+    for (api::AvailableUpgrade& other : newer) {
+      if (other.version == one.version) other.refused = one.refused;
+    }
     const bool unread = std::any_of(found.begin(), found.end(), [&](const api::AvailableUpgrade& other) {
       return !WasRead(other) && SameSeries(one.version, other.version);
     });
@@ -152,6 +156,7 @@ void Judge(api::ProviderStatus& status, const Observation& o) {
   // By contract. Each answer copies and judges all other providers, in every pass (D1): they may be a thousand.
   std::map<std::string, std::string> needs;
   for (api::AvailableUpgrade& one : status.available_upgrades) {
+    if (o.provider.spec.upgrade_policy.type == api::UpgradeType::kNone) one.refused.reset();
     if (api::TooFar(o.provider.id, *installed, *api::Version::Parse(one.version))) {
       one.needs = api::need::kNearerVersion;
       continue;

@@ -1,0 +1,41 @@
+// What spec.upgradePolicy goes to next (behaviour.md U13). Pure. A choice is kept nowhere: each pass makes it anew,
+// from what is known then, until the upgrade is announced in status.history. So it begins in its window or not at all,
+// and what is refused before that has changed nothing.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "operator/decide/hold.h"
+#include "operator/decide/observation.h"
+
+namespace capi::ops {
+
+// The version that the policy goes to now, where nothing else is to be done; nullopt for none.
+std::optional<std::string> ChosenByPolicy(const Observation& o);
+// The same, where what the policy has gone to before failed and isn't rolled back: only something newer mends that.
+std::optional<std::string> ChosenAfterFailure(const Observation& o);
+
+// How long until it may go to one that is there: its window opens, or what was refused is tried again. nullopt where it
+// waits for neither.
+std::optional<Millis> PolicyWaits(const Observation& o);
+
+// Of what is being installed: whether the policy goes, or has come, to that version, and not spec.version.
+bool IsChosen(const Observation& o, const std::string& version);
+// What the policy has gone to failed and is left as it is, and spec.version names something else still. An
+// Observation's history has it in front then.
+bool IsFailedChoice(const Observation& o);
+// The same, where it is being rolled back: that goes on, whatever changes.
+bool IsChoiceGoingBack(const Observation& o);
+// It failed, and somebody has put its name into spec.version since: it is tried again.
+bool IsNamedSince(const Observation& o, const api::HistoryEntry& failed);
+
+// An upgrade that couldn't begin. A value.
+struct Withdrawn {
+  std::string version, message;
+  std::optional<Millis> after;  // that its source asks for
+};
+// The status remembers that it isn't tried again at once: ten minutes later, and then less and less often.
+void Refuse(api::ProviderStatus& status, const Observation& o, const Withdrawn& withdrawn);
+
+}  // namespace capi::ops
