@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "api/moves/upgrade_policy.h"
 #include "api/validate/folder_url.h"
 #include "api/version.h"
 #include "fetch/url.h"
@@ -76,6 +77,16 @@ void VersionWithoutV(const api::Provider& p, Warnings& out) {
                             p.spec.version, version->ToString()));
 }
 
+// behaviour.md U13.
+void OlderThanWhatAPolicyHasInstalled(const api::Provider& p, Warnings& out) {
+  const std::string runs = api::VersionToRun(p.spec.version, p.status, p.annotations);
+  if (runs == p.spec.version) return;
+  out.push_back(
+      fmt::format("spec.version: {} stays, to which spec.upgradePolicy has led; to go back to {}, set annotation "
+                  "{} to \"true\", and remove it and the policy afterwards",
+                  runs, p.spec.version, api::kAnnotationAllowDowngrade));
+}
+
 void UrlOfAnotherVersion(const api::Provider& p, Warnings& out) {
   if (!p.spec.fetch_config || p.spec.version.empty()) return;
   auto github = fetch::ParseGitHubUrl(p.spec.fetch_config->url);
@@ -111,8 +122,8 @@ void AnnotationsLeftOn(const api::Provider& p, Warnings& out) {
 
 constexpr void (*kOfEachPart[])(const Part&, Warnings&) = {
     ZeroReplicas, ReplicasWithoutElection, Debug, InsecureDiagnostics, PlainMetrics, NamespaceArguments};
-constexpr void (*kOfTheWhole[])(const api::Provider&, Warnings&) = {VersionWithoutV, UrlOfAnotherVersion,
-                                                                    AnnotationsLeftOn};
+constexpr void (*kOfTheWhole[])(const api::Provider&, Warnings&) = {VersionWithoutV, OlderThanWhatAPolicyHasInstalled,
+                                                                    UrlOfAnotherVersion, AnnotationsLeftOn};
 
 template <typename T>
 const T* OrNull(const std::optional<T>& value) {

@@ -80,6 +80,26 @@ TEST(AdmissionWarnings, Table) {
   }
 }
 
+// Of a Provider whose policy has installed v1.12.1.
+TEST(AdmissionWarnings, AnOlderVersionThanAPolicyHasInstalled_U13) {
+  auto warnings = [](const char* version, std::map<std::string, std::string> annotations) {
+    api::Provider provider;
+    provider.spec.version = version;
+    provider.annotations = std::move(annotations);
+    provider.status.installed_version = "v1.12.1";
+    provider.status.history = {{"v1.12.1", "v1beta2", ""}};
+    provider.status.history[0].instead_of = "v1.12.0";
+    return AdmissionWarnings(provider);
+  };
+  EXPECT_THAT(warnings("v1.12.0", {}),
+              ElementsAre(StartsWith("spec.version: v1.12.1 stays, to which spec.upgradePolicy has led; to go back to "
+                                     "v1.12.0, set annotation")));
+  EXPECT_THAT(warnings("v1.12.1", {}), IsEmpty());
+  EXPECT_THAT(warnings("v1.12.2", {}), IsEmpty());
+  EXPECT_THAT(warnings("v1.12.0", {{std::string(api::kAnnotationAllowDowngrade), "true"}}),
+              testing::Not(testing::Contains(testing::HasSubstr("stays"))));
+}
+
 // The API server cuts what is longer.
 TEST(AdmissionWarnings, AreShortAndFew) {
   std::string many = "{additionalDeployments: {";

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "api/conversion/convert.h"
+#include "api/moves/upgrade_policy.h"
 #include "base/run_all.h"
 #include "base/strings.h"
 #include "cli/declare/lint_object.h"
@@ -164,7 +165,7 @@ class Wanted {
       const std::string version = colon == text.npos ? "" : text.substr(colon + 1);
       if (colon != text.npos) TRY_WITH(api::Version::Parse(version), text);
       for (ProviderObject& object : TRY(FindProviders(ctx_, cluster_, text.substr(0, colon), ns_))) {
-        if (!version.empty()) object.provider.spec.version = version;
+        object.provider.spec.version = version.empty() ? object.wanted : version;
         out.push_back(std::move(object.provider));
       }
     }
@@ -183,6 +184,9 @@ class Wanted {
       if (std::string mistake = MistakenKind(document.object()); !mistake.empty())
         return Error{Code::kInvalidArgument, document.file() + ": " + mistake, {}};
       if (IsProvider(document.object())) out.push_back(TRY_WITH(OfFile(document.object()), document.file()));
+    }
+    for (api::Provider& provider : out) {
+      provider.spec.version = api::VersionToRun(provider.spec.version, provider.status, provider.annotations);
     }
     if (!out.empty()) return out;
     return Error{Code::kInvalidArgument, fmt::format("there is no Provider object in {}", Join(files, ", ")), {}};

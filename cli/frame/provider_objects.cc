@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "api/moves/upgrade_policy.h"
 #include "api/text.h"
 #include "base/strings.h"
 
@@ -26,9 +27,10 @@ Error NoneIsMeant(std::string_view text, const std::string& ns, const std::vecto
 
 ProviderObject ReadProviderObject(const kube::Object& object) {
   auto provider = api::ParseProvider(object);
-  const std::string wanted = GetString(object.json(), {"spec", "version"});
-  if (!provider.ok()) return {api::ParseProviderMeta(object), wanted, provider.error()};
-  return {*std::move(provider), wanted};
+  const std::string declared = GetString(object.json(), {"spec", "version"});
+  if (!provider.ok()) return {api::ParseProviderMeta(object), declared, provider.error(), declared};
+  std::string wanted = api::VersionToRun(declared, provider->status, provider->annotations);
+  return {*std::move(provider), std::move(wanted), std::nullopt, declared};
 }
 
 bool IsHeld(const api::Provider& provider) {

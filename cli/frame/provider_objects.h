@@ -14,8 +14,9 @@ namespace capi::cli {
 // A provider object, and the operator that looks after it. A value.
 struct ProviderObject {
   api::Provider provider;
-  std::string wanted;                    // spec.version; "" where any will do
+  std::string wanted;                    // what is to run (api::VersionToRun); "" where any will do
   std::optional<Error> unreadable = {};  // why its spec can't be read
+  std::string declared = {};             // spec.version, which a policy may have gone beyond
 };
 
 // As the server gave it. One whose spec can't be read has its metadata and status.

@@ -75,7 +75,7 @@ std::string AsText(const UpgradeTarget& target) {
 // The spec that a target is to have; nothing where it has that.
 SpecChange ChangeOf(const UpgradeRollout& rollout, const UpgradeTarget& target) {
   SpecChange change;
-  if (!api::SameVersion(target.object.wanted, target.to.ToString())) change.version = target.to.ToString();
+  if (!api::SameVersion(target.object.declared, target.to.ToString())) change.version = target.to.ToString();
   if (target.names_secret) change.secret = SecretOf(target.object.provider).name;
   change.allow_downgrade = rollout.allow_downgrade;
   if (rollout.rollback && (!change.version.empty() || change.allow_downgrade)) {

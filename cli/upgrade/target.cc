@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "api/moves/upgrade_policy.h"
 #include "api/text.h"
 #include "api/variables_secret.h"
 #include "base/files.h"
@@ -330,6 +331,17 @@ Result<std::string> ContractOf(const api::Release& release, const api::ProviderI
                   release.version.ToString(), id.ns, api::ManifestLabel(id.type, id.name)));
 }
 
+// U13: what the policy has installed stays, and not the older version that would be declared.
+Status CheckPolicy(const UpgradeTarget& target) {
+  const api::Provider& provider = target.object.provider;
+  const std::string to = target.to.ToString(), runs = api::VersionToRun(to, provider.status, provider.annotations);
+  if (api::SameVersion(runs, to)) return Ok();
+  return Refused(
+      fmt::format("{} stays at {}, to which spec.upgradePolicy has led: set annotation {} to \"true\" first to "
+                  "have it go back to {}, and remove it and the policy afterwards",
+                  Describe(provider.id), runs, api::kAnnotationAllowDowngrade, to));
+}
+
 }  // namespace
 
 api::ObjectRef SecretOf(const api::Provider& provider) {
@@ -360,6 +372,7 @@ NeededVariables FindVariables(const api::Release& release, const api::Release* f
 Status CheckTarget(const Context& ctx, ManagementCluster& cluster, const UpgradeTarget& target) {
   const api::Provider& provider = target.object.provider;
   TRY(CheckFound(target));
+  TRY(CheckPolicy(target));
   // Somebody's ConfigMap isn't overwritten (I14).
   if (target.store)
     TRY_WITH(releases::CheckOwnName(ctx, cluster.client(), provider, target.release.version), Describe(provider.id));

@@ -17,7 +17,7 @@ Error Refused(std::string message) { return {Code::kFailedPrecondition, std::mov
 ProviderObject AsObject(const UpgradeCandidate& candidate) {
   ProviderObject out;
   out.provider.id = {candidate.provider.type, candidate.provider.ns, candidate.provider.name};
-  out.provider.status.installed_version = out.wanted = candidate.provider.version;
+  out.provider.status.installed_version = out.wanted = out.declared = candidate.provider.version;
   out.provider.status.contract = candidate.contract();
   return out;
 }
