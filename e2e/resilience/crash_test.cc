@@ -93,6 +93,8 @@ void CrashEverywhere(MakeScenario make, const std::string& name) {
 }
 
 TEST(CrashEverywhere, ASmallProvider) { CrashEverywhere(SmallScenario, "disturbed"); }
+// U13: what a policy has come to, and what failed, survives.
+TEST(CrashEverywhere, APolicy) { CrashEverywhere(PolicyScenario, "policy"); }
 TEST(CrashEverywhere, AContractChange) { CrashEverywhere(ContractScenario, "pair"); }
 
 // One after the other within each phase, so that what a crash left is met by the next one too. The first ones die

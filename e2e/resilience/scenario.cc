@@ -223,6 +223,35 @@ Scenario SmallScenario(Cluster& cluster, const std::string& ns) {
   return scenario;
 }
 
+Scenario PolicyScenario(Cluster& cluster, const std::string& ns) {
+  const Managed core{ProviderType::kCore, ns, "cluster-api", "small-controller-manager"};
+  Scenario scenario{.name = "policy", .providers = {core}, .phases = {}, .objects = {}};
+  scenario.objects = [ns](const kube::ObjectId& id) { return id.ns == ns || id.name.find(ns) != std::string::npos; };
+  cluster.CreateNamespace(ns);
+  for (const char* version : {"v1.0.0", "v1.0.1"}) StoreSmall(cluster, core, {.version = version});
+  StoreSmall(cluster, core, {.version = "v1.1.0", .can_run = false});
+  auto user = std::make_shared<User>(cluster, scenario);
+  scenario.phases = {
+      {"install", [=] { user->Create(core, SpecOf(core, "v1.0.0")); }, [=] { return user->AllAt("v1.0.0"); }},
+      {"a patch",
+       [=] {
+         user->PatchAll({{"upgradePolicy", {{"type", "Patch"}}}});
+       },
+       [=] { return user->AllAt("v1.0.1"); }},
+      {"what fails",
+       [=] {
+         user->PatchAll(
+             {{"upgradePolicy", {{"type", "Minor"}}}, {"rollout", {{"timeout", "1s"}, {"onFailure", "Rollback"}}}});
+       },
+       [=, &cluster] {
+         const Seen seen = cluster.See(core.type, core.ns, core.name);
+         return seen.Reason("ProviderUpgraded") == "RolledBack" && user->AllAt("v1.0.1");
+       }},
+      Deletion(user),
+  };
+  return scenario;
+}
+
 Scenario ContractScenario(Cluster& cluster, const std::string& ns) {
   const Managed core{ProviderType::kCore, ns, "cluster-api", "small-controller-manager"};
   const Managed other{ProviderType::kInfrastructure, ns, "other", "other-controller-manager"};

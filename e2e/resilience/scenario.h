@@ -33,6 +33,10 @@ struct Scenario {
 // never come up and that is rolled back, delete.
 Scenario SmallScenario(Cluster& cluster, const std::string& ns);
 
+// Such a core with a policy (U13): install, a patch that the policy installs, a minor version that it goes to and whose
+// pods never come up, delete.
+Scenario PolicyScenario(Cluster& cluster, const std::string& ns);
+
 // Two such providers, core and infrastructure: install, contract change (C3, C4), end of the pause, delete.
 Scenario ContractScenario(Cluster& cluster, const std::string& ns);
 

@@ -1,4 +1,5 @@
-// Newer versions on a real control plane: what is told of them (behaviour.md U12).
+// Newer versions on a real control plane: what is told of them, and what spec.upgradePolicy makes of them (behaviour.md
+// U12, U13).
 #include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,6 +18,12 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Pair;
+
+// A window that is open now, and for an hour at least; or one that opens in six hours.
+Json Window(bool open) {
+  const auto start = SystemClock().Now() + (open ? -std::chrono::hours(1) : std::chrono::hours(6));
+  return {{"start", FormatTime(start).substr(11, 5)}, {"duration", "2h"}};
+}
 
 class Updates : public UnmanagedCluster {
  protected:
@@ -49,6 +56,42 @@ class Updates : public UnmanagedCluster {
     EXPECT_TRUE(there) << ToJsonText(api::StatusToJson(See(kCore).provider.status));
     return there;
   }
+  bool AwaitInstalled(const std::string& version) {
+    const bool there = kube::Eventually(
+        [&] {
+          Seen seen = See(kCore);
+          return seen.provider.status.installed_version == version && seen.Status("Ready") == "True";
+        },
+        Seconds(60));
+    EXPECT_TRUE(there) << See(kCore).Describe();
+    return there;
+  }
+  // That the policy can't begin the upgrade that it goes to, for that reason; and that it is no fault of the provider.
+  bool AwaitRefused(const std::string& why) {
+    const bool told = kube::Eventually(
+        [&] {
+          const auto upgrades = See(kCore).provider.status.available_upgrades;
+          return !upgrades.empty() && upgrades.back().refused &&
+                 upgrades.back().refused->message.find(why) != std::string::npos;
+        },
+        Seconds(60));
+    EXPECT_TRUE(told) << See(kCore).Describe();
+    EXPECT_EQ(See(kCore).Status("Ready"), "True");
+    return told;
+  }
+  // spec.version, as it is written.
+  std::string Declared() {
+    auto object = cluster_->client().Get(cluster_->ctx(), api::ResourceOf(kCore.type), kCore.ns, kCore.name);
+    EXPECT_TRUE(object.ok());
+    return object.ok() ? GetString(object->json(), {"spec", "version"}) : "";
+  }
+  std::string Installed() { return See(kCore).provider.status.installed_version; }
+  std::int64_t Begun() {
+    std::int64_t sum = 0;
+    for (const auto& [message, count] : EventsOf("UpgradeChosen")) sum += count;
+    return sum;
+  }
+
   // How often each message of that reason was told: the recorder counts equal ones in one Event.
   std::map<std::string, std::int64_t> EventsOf(std::string_view reason) {
     auto events = cluster_->client().List(cluster_->ctx(), kube::Builtin("Event"), kCore.ns);
@@ -76,8 +119,8 @@ TEST_F(Updates, ANewConfigMapIsTold_U12) {
   const auto before = Versions(kCore);
   Store({.version = "v1.0.1"});
   ASSERT_TRUE(AwaitAvailable({"v1.0.1"}));
-  Store({.version = "v1.1.0"});
   Store({.version = "v1.2.0-rc.0"});
+  Store({.version = "v1.1.0"});  // the last one: what is told of it is of all of them
   ASSERT_TRUE(AwaitAvailable({"v1.0.1", "v1.1.0"}));
   Seen seen = See(kCore);
   EXPECT_EQ(seen.Status("UpgradeAvailable"), "True");
@@ -104,6 +147,103 @@ TEST_F(Updates, ANewConfigMapIsTold_U12) {
   EXPECT_THAT(EventsOf("UpgradeAvailable"), ElementsAre(Pair(testing::_, 1), Pair(testing::_, 1)));
 }
 
+// U13: in its window alone, within its reach, and spec.version stays the user's.
+TEST_F(Updates, ThePolicyInstallsInItsWindow_U13) {
+  StartOperator();
+  ASSERT_TRUE(Install("v1.0.0", {{"upgradePolicy", {{"type", "Patch"}, {"window", Window(false)}}}}));
+  Store({.version = "v1.0.1"});
+  Store({.version = "v1.1.0"});
+  ASSERT_TRUE(AwaitAvailable({"v1.0.1", "v1.1.0"}));
+  ASSERT_TRUE(AwaitPass(kCore));
+  EXPECT_EQ(Installed(), "v1.0.0") << "outside of the window";
+
+  PatchSpec(kCore, {{"upgradePolicy", {{"window", Window(true)}}}});
+  ASSERT_TRUE(AwaitInstalled("v1.0.1"));
+  EXPECT_EQ(Declared(), "v1.0.0");
+  EXPECT_EQ(See(kCore).Reason("ProviderUpgraded"), "ProviderUpgraded");
+  EXPECT_TRUE(kube::Eventually([&] { return Begun() == 1; }));
+  ASSERT_TRUE(AwaitAvailable({"v1.1.0"}));
+  EXPECT_THAT(See(kCore).Message("UpgradeAvailable"), HasSubstr("v1.0.1 stays installed"));
+
+  const auto installed = Versions(kCore);
+  PatchSpec(kCore, {{"upgradePolicy", {{"window", Window(false)}}}});
+  Store({.version = "v1.0.2"});
+  ASSERT_TRUE(AwaitAvailable({"v1.0.2", "v1.1.0"}));
+  operator_->Restart();
+  ASSERT_TRUE(AwaitPass(kCore));
+  for (const char* version : {"v1.0.x", "v0.9.0", "v1.0.0"}) {
+    PatchSpec(kCore, {{"version", version}});
+    ASSERT_TRUE(AwaitPass(kCore));
+  }
+  PatchSpec(kCore, {{"upgradePolicy", {{"type", "None"}}}});
+  ASSERT_TRUE(AwaitPass(kCore));
+  EXPECT_EQ(Installed(), "v1.0.1");
+  EXPECT_EQ(Versions(kCore), installed) << "neither a restart, a slip of the pen nor the policy's end takes it back";
+
+  Annotate(kCore, "operator.cluster.x-k8s.io/allow-downgrade", "true");
+  ASSERT_TRUE(AwaitInstalled("v1.0.0"));
+  Annotate(kCore, "operator.cluster.x-k8s.io/allow-downgrade", nullptr);
+  ASSERT_TRUE(AwaitPass(kCore));
+  EXPECT_EQ(Installed(), "v1.0.0");
+  PatchSpec(kCore, {{"version", "v1.1.0"}});
+  ASSERT_TRUE(AwaitInstalled("v1.1.0"));
+  EXPECT_EQ(Begun(), 1);
+}
+
+// U13, U5: from a version that the policy has come to. What doesn't come up is rolled back once, whatever changes then;
+// what can't even begin changes nothing; the next version mends it.
+TEST_F(Updates, WhatFailsTakesNothingBackAndIsNotTriedAgain_U13) {
+  StartOperator();
+  ASSERT_TRUE(Install(
+      "v1.0.0", {{"upgradePolicy", {{"type", "Patch"}}}, {"rollout", {{"timeout", "6s"}, {"onFailure", "Rollback"}}}}));
+  Store({.version = "v1.0.1"});
+  ASSERT_TRUE(AwaitInstalled("v1.0.1"));
+  Store({.version = "v1.0.2", .can_run = false});
+  ASSERT_TRUE(AwaitReason(kCore, "ProviderUpgraded", "RolledBack", Seconds(60)));
+  ASSERT_TRUE(AwaitInstalled("v1.0.1"));
+  EXPECT_TRUE(kube::Eventually([&] { return Begun() == 2; }));
+  EXPECT_EQ(See(kCore).Reason("ProviderUpgraded"), "RolledBack");
+  EXPECT_THAT(See(kCore).Message("UpgradeAvailable"), HasSubstr("v1.0.2 (contract v1beta2), which failed before"));
+
+  PatchSpec(kCore, {{"deployment", {{"replicas", 1}}}});
+  ASSERT_TRUE(AwaitPass(kCore));
+  ASSERT_TRUE(AwaitInstalled("v1.0.1"));
+  PatchSpec(kCore, {{"upgradePolicy", {{"type", "None"}}}});
+  ASSERT_TRUE(AwaitPass(kCore));
+  PatchSpec(kCore, {{"upgradePolicy", {{"type", "Patch"}}}});
+  ASSERT_TRUE(AwaitPass(kCore));
+  EXPECT_EQ(Begun(), 2) << "it isn't tried again";
+  EXPECT_EQ(Installed(), "v1.0.1");
+  EXPECT_EQ(Declared(), "v1.0.0");
+
+  const Seen before = See(kCore);
+  Store({.version = "v1.0.3", .needs_variable = true});
+  ASSERT_TRUE(AwaitRefused("NEW_VARIABLE"));
+  EXPECT_EQ(Installed(), "v1.0.1");
+  EXPECT_EQ(Begun(), 2);
+  EXPECT_EQ(See(kCore).provider.status.history, before.provider.status.history);
+  Store({.version = "v1.0.4"});
+  ASSERT_TRUE(AwaitInstalled("v1.0.4"));
+}
+
+// U13: what was of the installed contract when it was looked at, and isn't any more.
+TEST_F(Updates, ThePolicyStaysWithinTheContract_U13) {
+  StartOperator();
+  ASSERT_TRUE(Install("v1.0.0", {{"upgradePolicy", {{"type", "Minor"}, {"window", Window(false)}}}}));
+  Store({.version = "v1.1.0"});
+  ASSERT_TRUE(AwaitAvailable({"v1.1.0"}));
+  const std::string other = ReplaceAll(TinyCore{.version = "v1.1.0"}.Metadata(), "v1beta2", "v1beta1");
+  ASSERT_TRUE(cluster_->client()
+                  .Patch(cluster_->ctx(), kube::Builtin("ConfigMap"), kCore.ns, "small-v1.1.0", kube::PatchType::kMerge,
+                         Json{{"data", {{"metadata", other}}}})
+                  .ok());
+  PatchSpec(kCore, {{"upgradePolicy", {{"window", Window(true)}}}});
+  ASSERT_TRUE(AwaitRefused("spec.upgradePolicy stays within v1beta2"));
+  EXPECT_EQ(Installed(), "v1.0.0");
+  EXPECT_EQ(See(kCore).provider.status.desired_contract, "") << "nobody was told of another contract";
+  EXPECT_EQ(Begun(), 0);
+}
+
 // GitHub, for a core of three releases: how often it was asked for the list, and whether it answers. Thread-safe.
 class GitHub {
  public:
@@ -113,7 +253,8 @@ class GitHub {
     server_ = std::move(started).value();
   }
   std::string url() const { return "http://" + server_->address(); }
-  void Publish() { published_ = true; }
+  void Publish(int patch = 1) { newest_ = patch; }
+  void Lose(int patch) { lost_ = patch; }  // all but its metadata
   void BreakDown() { broken_ = true; }
   int lists() const { return lists_; }
 
@@ -125,18 +266,23 @@ class GitHub {
     if (request.path.ends_with("/releases")) {
       ++lists_;
       response.status = 200;
-      response.body = published_ ? R"([{"tag_name":"v1.0.1"},{"tag_name":"v1.0.0"}])" : R"([{"tag_name":"v1.0.0"}])";
+      Json releases = Json::array();
+      for (int patch = newest_; patch >= 0; --patch) releases.push_back({{"tag_name", fmt::format("v1.0.{}", patch)}});
+      response.body = ToJsonText(releases);
     } else if (request.path.find("/releases/download/") != std::string::npos) {
       const auto parts = Split(request.path, '/');
       const TinyCore small{.version = parts[5]};
+      const bool is_metadata = parts[6] == "metadata.yaml";
+      // By a tag without v it would be asked for, too.
+      if (!is_metadata && small.version.ends_with(fmt::format("1.0.{}", lost_.load()))) return response;
       response.status = 200;
-      response.body = parts[6] == "metadata.yaml" ? small.Metadata() : small.Components();
+      response.body = is_metadata ? small.Metadata() : small.Components();
     }
     return response;
   }
   std::unique_ptr<http::Server> server_;
-  std::atomic<bool> published_ = false, broken_ = false;
-  std::atomic<int> lists_ = 0;
+  std::atomic<bool> broken_ = false;
+  std::atomic<int> lists_ = 0, newest_ = 0, lost_ = -1;
 };
 
 // U12: a source on the network is asked now and then; one that is away makes nobody ill.
@@ -155,6 +301,32 @@ TEST_F(Updates, ASourceIsAskedNowAndThen_U12) {
   ASSERT_TRUE(AwaitReason(kCore, "UpgradeAvailable", "UpdateCheckFailed", Seconds(60)));
   EXPECT_EQ(See(kCore).Status("Ready"), "True");
   EXPECT_EQ(Available(), std::vector<std::string>{"v1.0.1"}) << "what was known is so still";
+}
+
+// U13: from a version that the policy has come to.
+TEST_F(Updates, AChoiceThatCannotBeFetchedTakesNothingBack_U13) {
+  GitHub github;
+  StartOperator({"--check-updates=10s", "--github-api-url=" + github.url(), "--github-url=" + github.url()});
+  cluster_->CreateNamespace(kCore.ns);
+  cluster_->ApplyProvider(kCore.type, kCore.ns, kCore.name,
+                          {{"version", "v1.0.0"}, {"upgradePolicy", {{"type", "Patch"}}}});
+  ASSERT_TRUE(AwaitReady(kCore));
+  github.Publish(1);
+  ASSERT_TRUE(AwaitInstalled("v1.0.1"));
+  const auto installed = Versions(kCore);
+  const auto history = See(kCore).provider.status.history;
+  github.Lose(2);
+  github.Publish(2);
+  ASSERT_TRUE(AwaitRefused("v1.0.2"));
+  github.BreakDown();
+  ASSERT_TRUE(AwaitReason(kCore, "UpgradeAvailable", "UpdateCheckFailed", Seconds(60)));
+  operator_->Restart();
+  ASSERT_TRUE(AwaitPass(kCore));
+  EXPECT_EQ(See(kCore).Status("Ready"), "True");
+  EXPECT_EQ(Installed(), "v1.0.1");
+  EXPECT_EQ(See(kCore).provider.status.history, history);
+  EXPECT_EQ(Versions(kCore), installed);
+  EXPECT_EQ(Begun(), 1);
 }
 
 }  // namespace
