@@ -197,7 +197,8 @@ constexpr ReasonInfo kReasons[] = {
      "Install what brings these kinds (often cert-manager); the provider goes on by itself."},
     {"The cluster", reason::kPermissionsMissing, "PreflightCheckPassed, Reconciling, Stalled",
      "The operator, or the ServiceAccount in whose name the provider is applied, may not do with the release's objects "
-     "what that takes; the message ends in the roles that let it.",
+     "what that takes; the message ends in the roles that let it. Of an upgrade that a policy has chosen, "
+     "`status.availableUpgrades[].refused.message` has them.",
      "Apply what follows the first line, if it is to have these rights (install.md, Rights, has the command); the "
      "provider goes on by the time named there."},
     {"The cluster", reason::kObjectOwnedByAnotherProvider, "ProviderInstalled, Reconciling",

@@ -181,7 +181,7 @@ inline constexpr std::string_view kNearerVersion = "NearerVersion";  // it is to
 // Why spec.upgradePolicy couldn't begin an upgrade (U13).
 struct UpgradeRefusal {
   std::string inputs;        // digest of all inputs then: with others it is tried again at once
-  std::string since, until;  // the first time; and when it is tried again
+  std::string since, until;  // the last time; and when it is tried again
   std::string message = {};
   bool operator==(const UpgradeRefusal&) const = default;
 };

@@ -191,17 +191,12 @@ Result<kube::Outcome> ProviderController::TryPass(const Context& ctx, const std:
   const bool is_judged = !o.provider.deleting && !done->hands_off;
   if (!done->forget) {
     auto next = TRY(reporter_.Report(ctx, o, std::move(*done)));
-    return is_judged ? LookForNewer(ctx, std::move(o), next, HasItsOwnNext(step)) : next;
+    // When an upgrade that couldn't begin is tried again has been told by now.
+    return is_judged ? LookForNewer(ctx, std::move(o), next, std::holds_alternative<Upgrade>(step)) : next;
   }
   reporter_.ReportGone(ctx, o, std::move(*done));
   Forget(o.provider.id);
   return kube::Outcome{};
-}
-
-// What is done of those doesn't depend on another pass, and there may be many of them before it is through.
-bool ProviderController::HasItsOwnNext(const Step& step) {
-  return std::holds_alternative<Upgrade>(step) || std::holds_alternative<Migrate>(step) ||
-         std::holds_alternative<Restore>(step);
 }
 
 // Once all is told, so that no status waits for a source, and by what is installed now. It is for a metric: what throws
@@ -227,7 +222,7 @@ kube::Outcome ProviderController::CheckUpdates(Observation& o, kube::Outcome nex
   if (due > Millis(0)) next = Reporter::NoLaterThan(next, *due);
   if (waits) next = reporter_.GoesOnBy(key, next, *waits);
   // What this pass has told may be chosen by the next one.
-  const bool chooses = !has_next && (ChosenByPolicy(o) || ChosenAfterFailure(o));
+  const bool chooses = !has_next && GoesOnByPolicy(o);
   return chooses && next.end != kube::Outcome::End::kError ? reporter_.GoesOnBy(key, next, kSoon.base) : next;
 }
 

@@ -53,7 +53,6 @@ class ProviderController {
   Result<kube::Outcome> Failed(const Context& ctx, const std::string& key, const Error& error);
   Result<kube::Outcome> CatchingPass(const Context& ctx, const std::string& key);
   Result<kube::Outcome> TryPass(const Context& ctx, const std::string& key);
-  static bool HasItsOwnNext(const Step& step);  // whatever the policy may choose
   kube::Outcome LookForNewer(const Context& ctx, Observation o, kube::Outcome next, bool has_next);
   kube::Outcome CheckUpdates(Observation& o, kube::Outcome next, bool has_next);
   void Forget(const api::ProviderId& id);  // it is gone, and so is what is kept in memory for it

@@ -14,16 +14,22 @@ bool StartsOn(const MaintenanceWindow& window, std::chrono::sys_days day) {
 
 bool Succeeded(const HistoryEntry& entry) { return entry.outcome.empty() || entry.outcome == outcome::kSucceeded; }
 
-const HistoryEntry* LastSucceeded(const ProviderStatus& status) {
-  auto good = std::find_if(status.history.begin(), status.history.end(), Succeeded);
-  return good == status.history.end() ? nullptr : &*good;
-}
+// It came up, or what ran before runs again.
+bool IsThrough(const HistoryEntry& entry) { return Succeeded(entry) || entry.outcome == outcome::kRolledBack; }
 
 // A downgrade that was allowed goes on, though the annotation has been taken away meanwhile (U6).
 bool HasBegunByItself(const ProviderStatus& status, std::string_view declared) {
   if (status.history.empty()) return false;
   const HistoryEntry& last = status.history.front();
-  return !Succeeded(last) && last.instead_of.empty() && SameVersion(last.version, declared);
+  return !IsThrough(last) && last.instead_of.empty() && SameVersion(last.version, declared);
+}
+
+// An older one than what is half-way would be a downgrade in the middle of it, and nobody would look any more whether
+// it comes up, or goes back.
+bool TakesItsPlace(const HistoryEntry& begun, std::string_view declared) {
+  if (begun.outcome == outcome::kFailed) return !SameVersion(begun.instead_of, declared);
+  auto to = Version::Parse(begun.version), wanted = Version::Parse(declared);
+  return !to.ok() || !wanted.ok() || !(*to > *wanted);
 }
 
 }  // namespace
@@ -48,9 +54,28 @@ Millis OpensIn(const UpgradePolicy& policy, WallTime now) {
   return wait;
 }
 
+std::optional<WallTime> OpenSince(const UpgradePolicy& policy, WallTime now) {
+  if (!policy.window) return std::nullopt;
+  std::optional<WallTime> since;
+  for (int day = -1; day <= 0; ++day) {
+    const auto date = std::chrono::floor<std::chrono::days>(now) + std::chrono::days(day);
+    const WallTime opens = date + policy.window->start;
+    const bool is_open = StartsOn(*policy.window, date) && opens <= now && now < opens + policy.window->duration;
+    if (is_open) since = opens;
+  }
+  return since;
+}
+
+// What a policy had installed stays behind what came up by its own name since; not where that was older.
 std::string PolicyFloor(const ProviderStatus& status) {
-  const HistoryEntry* good = LastSucceeded(status);
-  return good == nullptr || good->instead_of.empty() ? "" : good->version;
+  std::optional<Version> last;
+  for (const HistoryEntry& entry : status.history) {
+    auto version = Version::Parse(entry.version);
+    if (!Succeeded(entry) || !version.ok()) continue;
+    if (!last) last = *version;
+    if (!entry.instead_of.empty() && !(*version > *last)) return entry.version;
+  }
+  return "";
 }
 
 bool HasFailed(const ProviderStatus& status, std::string_view version) {
@@ -66,8 +91,7 @@ bool HasFailed(const ProviderStatus& status, std::string_view version) {
 const HistoryEntry* BegunByPolicy(const ProviderStatus& status, std::string_view declared) {
   if (status.history.empty()) return nullptr;
   const HistoryEntry& last = status.history.front();
-  const bool through = Succeeded(last) || last.outcome == outcome::kRolledBack;
-  return !through && !last.instead_of.empty() && SameVersion(last.instead_of, declared) ? &last : nullptr;
+  return !IsThrough(last) && !last.instead_of.empty() && !TakesItsPlace(last, declared) ? &last : nullptr;
 }
 
 bool SpecAloneCounts(const std::map<std::string, std::string>& annotations) {
@@ -90,12 +114,12 @@ std::string VersionToRun(const std::string& declared, const ProviderStatus& stat
   return runs;
 }
 
-void SettleFloor(ProviderStatus& status, std::string_view declared) {
-  if (!SameVersion(status.installed_version, declared)) return;
+void SettleFloor(ProviderStatus& status, std::string_view declared, UpgradeType type) {
+  if (type != UpgradeType::kNone || !SameVersion(status.installed_version, declared)) return;
+  auto good = std::find_if(status.history.begin(), status.history.end(), Succeeded);
+  if (good == status.history.end() || !SameVersion(good->version, declared)) return;
   for (HistoryEntry& entry : status.history) {
-    if (!Succeeded(entry)) continue;
-    if (SameVersion(entry.version, declared)) entry.instead_of.clear();
-    return;
+    if (Succeeded(entry)) entry.instead_of.clear();
   }
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,14 +20,18 @@ bool InReach(UpgradeType type, const Version& least, const Version& to);
 // How long until an upgrade may begin; 0 while it may, and without a window.
 Millis OpensIn(const UpgradePolicy& policy, WallTime now);
 
-// The version that a policy has installed, and that came up since nobody has installed another one; "" for none.
+// When the window that is open now opened; nullopt where none is.
+std::optional<WallTime> OpenSince(const UpgradePolicy& policy, WallTime now);
+
+// The last version that a policy has installed and that came up; "" for none, and where an older one came up since.
 std::string PolicyFloor(const ProviderStatus& status);
 
 // Whether this version was tried, and was given up or rolled back when it was tried last.
 bool HasFailed(const ProviderStatus& status, std::string_view version);
 
-// The change that a policy has begun and that isn't through, or failed where it wasn't rolled back; null for none, and
-// once spec.version says something else than then.
+// The change that a policy has begun and that isn't through, or failed where it wasn't rolled back; null for none.
+// While it is under way only a spec.version that isn't older takes its place; once it has failed, any other one than
+// then.
 const HistoryEntry* BegunByPolicy(const ProviderStatus& status, std::string_view declared);
 
 // Annotation allow-downgrade: spec.version alone counts.
@@ -37,7 +42,8 @@ bool SpecAloneCounts(const std::map<std::string, std::string>& annotations);
 std::string VersionToRun(const std::string& declared, const ProviderStatus& status,
                          const std::map<std::string, std::string>& annotations);
 
-// Once `declared` is installed by its own name, it is no policy's any more.
-void SettleFloor(ProviderStatus& status, std::string_view declared);
+// Once `declared` is installed and no policy is in force, there is no floor any more. With a policy it stays: who
+// writes spec.version may be a tool that takes it back a minute later.
+void SettleFloor(ProviderStatus& status, std::string_view declared, UpgradeType type);
 
 }  // namespace capi::api

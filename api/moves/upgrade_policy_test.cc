@@ -132,6 +132,36 @@ const struct {
      false,
      "v1.10.3",
      "v1.10.1"},
+    {"one between is declared while it is sent",
+     "v1.10.2",
+     {"v1.10.3 Applying < v1.10.0", kFloor, kOwn},
+     "v1.10.1",
+     false,
+     "v1.10.3",
+     "v1.10.1"},
+    {"or comes up", "v1.10.1", {"v1.11.0 RollingOut < v1.10.0", kOwn}, "v1.11.0", false, "v1.11.0", ""},
+    {"or goes back", "v1.10.1", {"v1.11.0 RollingBack < v1.10.0", kOwn}, "v1.11.0", false, "v1.11.0", ""},
+    {"or an older one than the least",
+     "v1.9.0",
+     {"v1.10.3 RollingOut < v1.10.0", kFloor, kOwn},
+     "v1.10.3",
+     false,
+     "v1.10.3",
+     "v1.10.1"},
+    {"and that is meant",
+     "v1.9.0",
+     {"v1.10.3 RollingOut < v1.10.0", kFloor, kOwn},
+     "v1.10.3",
+     true,
+     "v1.9.0",
+     "v1.10.1"},
+    {"the way back has ended meanwhile",
+     "v1.10.1",
+     {"v1.11.0 RolledBack < v1.10.1", kOwn},
+     "v1.10.0",
+     false,
+     "v1.10.1",
+     ""},
     {"a newer one is declared", "v1.11.0", {kFloor, kOwn}, "v1.10.1", false, "v1.11.0", "v1.10.1"},
     {"it was tried, and failed",
      "v1.11.0",
@@ -147,13 +177,20 @@ const struct {
      false,
      "v1.10.1",
      "v1.10.1"},
-    {"one that came up is nobody's floor",
+    {"one that came up is taken back in git",
      "v1.10.0",
-     {"v1.11.0 Succeeded", kFloor, kOwn},
-     "v1.11.0",
+     {"v1.10.4 Succeeded", kFloor, kOwn},
+     "v1.10.4",
      false,
-     "v1.10.0",
-     ""},
+     "v1.10.1",
+     "v1.10.1"},
+    {"what was meant was rolled back",
+     "v1.9.0",
+     {"v1.9.0 RolledBack", kFloor, kOwn},
+     "v1.10.1",
+     false,
+     "v1.10.1",
+     "v1.10.1"},
     {"an older one is declared", "v1.9.0", {kFloor, kOwn}, "v1.10.1", false, "v1.10.1", "v1.10.1"},
     {"and it is meant", "v1.9.0", {kFloor, kOwn}, "v1.10.1", true, "v1.9.0", "v1.10.1"},
     {"what was meant goes on", "v1.9.0", {"v1.9.0 RollingOut", kFloor, kOwn}, "v1.9.0", false, "v1.9.0", "v1.10.1"},
@@ -190,17 +227,38 @@ TEST(UpgradePolicy, WhatFailedLastHasFailed_U13) {
   EXPECT_TRUE(HasFailed(status, "v1.10.2"));
 }
 
-// It goes when spec.version has reached it, and that is installed.
+// It goes when no policy is in force, spec.version has reached it, and that is installed.
 TEST(UpgradePolicy, TheFloorGoesOnceSpecVersionIsInstalled_U13) {
   const struct {
-    const char *declared, *installed, *floor;
-  } cases[] = {{"v1.10.0", "v1.10.1", "v1.10.1"}, {"v1.10.1", "v1.10.1", ""},        {"v1.10.2", "v1.10.1", "v1.10.1"},
-               {"v1.10.x", "v1.10.1", "v1.10.1"}, {"v1.10.1", "v1.10.0", "v1.10.1"}, {"", "v1.10.1", "v1.10.1"}};
+    std::vector<const char*> history;
+    const char *declared, *installed;
+    UpgradeType type;
+    const char* floor;
+  } cases[] = {{{kFloor, kOwn}, "v1.10.0", "v1.10.1", kNone, "v1.10.1"},
+               {{kFloor, kOwn}, "v1.10.1", "v1.10.1", kNone, ""},
+               {{kFloor, kOwn}, "v1.10.1", "v1.10.1", kPatch, "v1.10.1"},
+               {{kFloor, kOwn}, "v1.10.2", "v1.10.1", kNone, "v1.10.1"},
+               {{"v1.10.2 Succeeded", kFloor, kOwn}, "v1.10.2", "v1.10.2", kNone, ""},
+               {{"v1.10.2 Succeeded", kFloor, kOwn}, "v1.10.2", "v1.10.2", kMinor, "v1.10.1"},
+               {{"v1.10.2 Succeeded", kFloor, kOwn}, "v1.10.1", "v1.10.2", kNone, "v1.10.1"},
+               {{kFloor, kOwn}, "v1.10.x", "v1.10.1", kNone, "v1.10.1"},
+               {{kFloor, kOwn}, "v1.10.1", "v1.10.0", kNone, "v1.10.1"},
+               {{kFloor, kOwn}, "", "v1.10.1", kNone, "v1.10.1"}};
   for (const auto& c : cases) {
-    ProviderStatus status = Status({kFloor, kOwn}, c.installed);
-    SettleFloor(status, c.declared);
+    ProviderStatus status = Status(c.history, c.installed);
+    SettleFloor(status, c.declared, c.type);
     EXPECT_EQ(PolicyFloor(status), c.floor) << c.declared << " " << c.installed;
   }
+}
+
+TEST(UpgradePolicy, KnowsWhenItsWindowOpened_U13) {
+  const auto at = [](const char* time) { return *ParseTime(time); };  // 2026-01-03 is a Saturday
+  const Millis hour = std::chrono::hours(1);
+  const UpgradePolicy over_midnight{kPatch, MaintenanceWindow{23 * hour, 2 * hour, {6}}};
+  EXPECT_EQ(OpenSince(over_midnight, at("2026-01-04T00:59:59Z")), at("2026-01-03T23:00:00Z"));
+  EXPECT_EQ(OpenSince(over_midnight, at("2026-01-03T23:00:00Z")), at("2026-01-03T23:00:00Z"));
+  EXPECT_EQ(OpenSince(over_midnight, at("2026-01-04T01:00:00Z")), std::nullopt);
+  EXPECT_EQ(OpenSince({kPatch, std::nullopt}, at("2026-01-04T00:59:59Z")), std::nullopt);
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ Json History() {
 Json Refused() {
   return Object("Why spec.upgradePolicy couldn't begin this upgrade; the installed version runs on.",
                 {{"inputs", Text("Digest of all inputs then: with others it is tried again at once.")},
-                 {"since", Text("When it was refused first.")},
+                 {"since", Text("When it was refused last.")},
                  {"until", Text("When it is tried again.")},
                  {"message", Text("What is wrong.")}});
 }

@@ -167,6 +167,7 @@ TEST_F(Updates, ThePolicyInstallsInItsWindow_U13) {
 
   const auto installed = Versions(kCore);
   PatchSpec(kCore, {{"upgradePolicy", {{"window", Window(false)}}}});
+  ASSERT_TRUE(AwaitPass(kCore)) << "or the event of v1.0.2 may come before that of the window";
   Store({.version = "v1.0.2"});
   ASSERT_TRUE(AwaitAvailable({"v1.0.2", "v1.1.0"}));
   operator_->Restart();
@@ -194,10 +195,11 @@ TEST_F(Updates, ThePolicyInstallsInItsWindow_U13) {
 // what can't even begin changes nothing; the next version mends it.
 TEST_F(Updates, WhatFailsTakesNothingBackAndIsNotTriedAgain_U13) {
   StartOperator();
-  ASSERT_TRUE(Install(
-      "v1.0.0", {{"upgradePolicy", {{"type", "Patch"}}}, {"rollout", {{"timeout", "6s"}, {"onFailure", "Rollback"}}}}));
+  ASSERT_TRUE(Install("v1.0.0", {{"upgradePolicy", {{"type", "Patch"}}}, {"rollout", {{"onFailure", "Rollback"}}}}));
   Store({.version = "v1.0.1"});
   ASSERT_TRUE(AwaitInstalled("v1.0.1"));
+  PatchSpec(kCore, {{"rollout", {{"timeout", "6s"}}}});
+  ASSERT_TRUE(AwaitPass(kCore));
   Store({.version = "v1.0.2", .can_run = false});
   ASSERT_TRUE(AwaitReason(kCore, "ProviderUpgraded", "RolledBack", Seconds(60)));
   ASSERT_TRUE(AwaitInstalled("v1.0.1"));
@@ -222,6 +224,8 @@ TEST_F(Updates, WhatFailsTakesNothingBackAndIsNotTriedAgain_U13) {
   EXPECT_EQ(Installed(), "v1.0.1");
   EXPECT_EQ(Begun(), 2);
   EXPECT_EQ(See(kCore).provider.status.history, before.provider.status.history);
+  PatchSpec(kCore, {{"rollout", {{"timeout", "5m"}}}});
+  ASSERT_TRUE(AwaitPass(kCore));
   Store({.version = "v1.0.4"});
   ASSERT_TRUE(AwaitInstalled("v1.0.4"));
 }

@@ -187,11 +187,13 @@ Actor::Acted Actor::Take(const Context& ctx, const Observation& o, const Upgrade
   }
   ctx.log.Info("spec.upgradePolicy can't begin an upgrade", {{"version", step.version}, {"reason", done.hold->reason}});
   Done stays{.times = std::move(done.times)};
-  const bool is_away = done.hold->retry == Retry::kBackoff && !TellsOfSource(done.hold->reason);
-  if (done.hold->retry == Retry::kTurn || is_away) {
+  if (done.hold->retry == Retry::kTurn) {
     stays.again_after = done.hold->after.value_or(kNowAndThen.base);
+  } else if (done.hold->reason == api::reason::kAPIServerUnavailable) {
+    stays.away = done.hold->after.value_or(Millis(0));
   } else {
-    stays.withdrawn = Withdrawn{step.version, std::move(done.hold->message), done.hold->after};
+    Hold& why = *done.hold;
+    stays.withdrawn = Withdrawn{step.version, std::move(why.message), std::move(why.details), why.after};
   }
   auto before = FollowRollout(o, InputsDigest(o));
   if (Hold* failed = before ? std::get_if<Hold>(&*before) : nullptr) stays.hold = std::move(*failed);

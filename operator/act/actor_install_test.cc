@@ -9,6 +9,7 @@
 #include "operator/act/install_testing.h"
 #include "operator/decide/rollout.h"
 #include "operator/decide/testing_fleet.h"
+#include "operator/report/next_pass.h"
 #include "operator/report/summarize.h"
 
 namespace capi::ops {
@@ -277,6 +278,43 @@ TEST_F(InstallingActorTest, AKindWhoseServerIsAwayIsNoOutage) {
   EXPECT_EQ(done.hold->reason, "DryRunFailed");
   EXPECT_EQ(done.hold->retry, Retry::kBackoff);
   EXPECT_THAT(done.hold->message, HasSubstr("the API of its group doesn't answer now"));
+}
+
+// U13: what is refused withdraws a choice. That the API server is away tells nothing of it, and is waited for less and
+// less often.
+TEST_F(InstallingActorTest, WhatRefusesAChoiceWithdrawsIt_U13) {
+  const struct {
+    std::string_view name;
+    http::Response answer;
+    bool withdrawn;
+  } cases[] = {
+      {"it is refused", Forbidden(), true},
+      {"a webhook is away", Refusal(500, "InternalError", "failed calling webhook \"w\": connection refused"), true},
+      {"the API server is away", Refusal(503, "ServiceUnavailable", "away"), false},
+  };
+  o_.declared_version = o_.provider.spec.version = "v1.12.0";
+  o_.provider.status.contract = "v1beta2";
+  o_.inventory.Put(kSettings, {"v1", "of the former release", "fields", false});  // so that it is tried
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    Refuse("settings", c.answer);
+    Observation seen = o_;
+    auto acted = Act(seen, Upgrade{"v1.12.1"});
+    ASSERT_TRUE(acted.ok() && *acted);
+    const Done& done = **acted;
+    EXPECT_FALSE(done.hold);
+    EXPECT_EQ(done.chosen, "");
+    EXPECT_EQ(done.withdrawn.has_value(), c.withdrawn);
+    EXPECT_EQ(done.away.has_value(), !c.withdrawn);
+    const NextPass next = NextPassOf(o_, done, true, Seconds(3600));
+    EXPECT_EQ(next.backoff.has_value(), !c.withdrawn);
+    EXPECT_FALSE(next.resync && done.away);
+  }
+  EXPECT_EQ(Written("settings"), 0u);
+  RefuseNothing();
+  auto acted = Act(o_, Upgrade{"v1.12.1"});
+  ASSERT_TRUE(acted.ok() && *acted);
+  EXPECT_EQ((*acted)->chosen, "v1.12.1");
 }
 
 // D1: after a restart with another key of inventories (docs/formats.md says how to change it) the hash of what is

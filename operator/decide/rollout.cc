@@ -100,9 +100,11 @@ std::string TimedOut(const Observation& o, const Fleet& fleet) {
   const bool all_serve = std::all_of(fleet.workloads.begin(), fleet.workloads.end(),
                                      [](const Workload& w) { return w.health.ok() || w.available > 0; });
   const bool served_before = !IsFirstInstallation(o.provider.status) && all_serve;
+  const std::string why = NotReady(fleet);
   return ForEntry(fmt::format("{} wasn't healthy within {} (spec.rollout.timeout): {}{}",
                               o.provider.status.history.front().version, InWords(o.provider.spec.rollout.timeout),
-                              NotReady(fleet), served_before ? "; pods of each workload still serve" : ""));
+                              why.empty() ? "the API server hasn't taken all of it" : why,
+                              served_before ? "; pods of each workload still serve" : ""));
 }
 
 // A CRD or a workload that is gone is sent again as the change has it.
@@ -139,6 +141,30 @@ std::optional<Step> FollowRollback(const Observation& o, const HistoryEntry& ent
   return hold;
 }
 
+// Of a change that a policy has begun (U13): whose it is by what spec.version says now. Who has put its name there
+// meanwhile has made it his own.
+void SettleChoice(const Observation& o, HistoryEntry& entry) {
+  if (entry.instead_of.empty() || o.declared_version.empty()) return;
+  entry.instead_of = api::SameVersion(entry.version, o.declared_version) ? "" : o.declared_version;
+}
+
+bool IsOfPolicy(const HistoryEntry& entry) { return Succeeded(entry) && !entry.instead_of.empty(); }
+
+// But for what has to be known, however many changes failed since: the last good release, what a policy has installed,
+// and what it would choose again if nobody knew that it failed (U13).
+void DropOldest(std::vector<HistoryEntry>& history) {
+  const auto good = std::find_if(history.begin(), history.end(), Succeeded);
+  const auto floor = std::find_if(history.begin(), history.end(), IsOfPolicy);
+  const auto least = api::Version::Parse(floor == history.end() ? "" : floor->version);
+  const auto failed = std::find_if(history.begin(), history.end(), [&](const HistoryEntry& entry) {
+    auto version = api::Version::Parse(entry.version);
+    return !Succeeded(entry) && !entry.instead_of.empty() && version.ok() && (!least.ok() || *version > *least);
+  });
+  auto oldest = history.end() - 1;
+  while (oldest == good || oldest == floor || oldest == failed) --oldest;
+  history.erase(oldest);
+}
+
 }  // namespace
 
 const HistoryEntry* RolloutOf(const api::ProviderStatus& status, std::string_view inputs) {
@@ -172,16 +198,19 @@ std::optional<Step> FollowRollout(const Observation& o, const std::string& input
   }
   bool failed = entry->outcome == outcome::kFailed, sending = entry->outcome == outcome::kApplying;
   if (!failed && !sending && entry->outcome != outcome::kRollingOut) return std::nullopt;
-  // What became healthy, however late, goes on.
-  if (o.fleet.rolled_out()) return std::nullopt;
-  if (failed) return NeedsInstall(o) ? std::nullopt : std::optional<Step>(FailedHold(o, *entry, entry->message));
   Millis elapsed{0};
   Millis left = TimeLeft(o, *entry, elapsed);
+  // What became healthy, however late, goes on. Pods of before are no sign of that where nothing newer was taken.
+  const bool is_stuck = IsChoiceUnderWay(o) && o.provider.status.applied != inputs && WasRefused(o);
+  if (o.fleet.rolled_out() && !(is_stuck && left <= Millis(0))) return std::nullopt;
+  if (failed) return NeedsInstall(o) ? std::nullopt : std::optional<Step>(FailedHold(o, *entry, entry->message));
   const bool unsent = sending || NeedsInstall(o);
   if (left > Millis(0)) return unsent ? std::nullopt : std::optional<Step>(Await{left, elapsed});
-  // What was interrupted, or is gone, is sent first (U7). That has no end where what is gone isn't taken back; once
-  // that was found, the entry says so (EndTime), whatever the try of a rollback has met since.
-  if (unsent && !(IsSomethingGone(o) && (WasRefused(o) || !entry->message.empty()))) return std::nullopt;
+  // What was interrupted, or is gone, is sent first (U7). That has no end where what is gone isn't taken back, or where
+  // nobody has asked for what isn't taken (U13); once that was found, the entry says so (EndTime), whatever the try of
+  // a rollback has met since.
+  const bool ends = IsSomethingGone(o) || IsChoiceUnderWay(o);
+  if (unsent && !(ends && (WasRefused(o) || !entry->message.empty()))) return std::nullopt;
   if (const HistoryEntry* good = WayBackOf(o, *entry).to) return Install{inputs, {}, good->version};
   return GiveUp{};
 }
@@ -232,6 +261,7 @@ api::HistoryEntry RollbackEntry(const Observation& o) {
   HistoryEntry entry = o.provider.status.history.front();
   if (entry.outcome != outcome::kRolledBack) entry.time = FormatTime(o.now);
   entry.outcome = outcome::kRollingBack;
+  SettleChoice(o, entry);
   if (entry.message.empty()) entry.message = ForEntry(NotReady(o.fleet));
   return entry;
 }
@@ -244,14 +274,7 @@ void PutEntry(std::vector<HistoryEntry>& history, HistoryEntry entry) {
     history.erase(history.begin());
   }
   history.insert(history.begin(), std::move(entry));
-  if (history.size() <= kHistory) return;
-  // The last good release stays, however many changes failed since.
-  bool kept = std::any_of(history.begin(), history.begin() + kHistory, Succeeded);
-  if (!kept) {
-    auto good = std::find_if(history.begin() + kHistory, history.end(), Succeeded);
-    if (good != history.end()) std::iter_swap(history.begin() + (kHistory - 1), good);
-  }
-  history.resize(kHistory);
+  while (history.size() > kHistory) DropOldest(history);
 }
 
 void Succeed(std::vector<HistoryEntry>& history, WallTime now) {
@@ -263,6 +286,7 @@ void Succeed(std::vector<HistoryEntry>& history, WallTime now) {
   const HistoryEntry& before = history[1];
   if (Succeeded(before) && before.version == entry.version && before.digest == entry.digest) {
     entry.time = before.time;
+    if (entry.instead_of.empty()) entry.instead_of = before.instead_of;  // a policy has come to it all the same (U13)
     history.erase(history.begin() + 1);
   }
 }
@@ -285,6 +309,7 @@ GivenUp GiveUpRollout(const Observation& o, const Fleet& fleet, std::string_view
     message = fmt::format("{}; it is not rolled back: {}", message, Shorten(why, left));
   }
   entry.outcome = outcome::kFailed;
+  SettleChoice(o, entry);
   entry.time = FormatTime(o.now);
   entry.message = message;
   Hold hold = FailedHold(o, entry, std::move(message));

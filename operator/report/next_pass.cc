@@ -73,6 +73,10 @@ NextPass NextPassOf(const Observation& o, const Done& done, bool ready, Millis s
   } else {
     next.backoff = kNowAndThen;
   }
+  if (done.away) {  // U13: whatever else is told of the provider
+    next.backoff = kSoon;
+    next.at_least = *done.away;
+  }
   if (!done.hands_off) {  // P4: nobody fights then
     for (const Fight& fight : o.fights) AfterFight(next, fight, done);
   }
@@ -80,8 +84,8 @@ NextPass NextPassOf(const Observation& o, const Done& done, bool ready, Millis s
   // A watch that lists anew may have missed our write, and the end of what was written (D1).
   if (fleet.awaited) AtTheLatest(next, *fleet.awaited);
   if (done.again_after) AtTheLatest(next, *done.again_after);
-  next.resync =
-      !next.told && !next.keeps_backoff && o.fights.empty() && !fleet.blind && !fleet.awaited && !done.again_after;
+  next.resync = !next.told && !next.keeps_backoff && o.fights.empty() && !fleet.blind && !fleet.awaited &&
+                !done.again_after && !done.away;
   return next;
 }
 

@@ -131,7 +131,10 @@ void SecretMasks::Hide(const std::string& provider, Observation& o, Done& done) 
     // Made of kinds, verbs and names of a release whose values are known: nothing else repeats any of them there.
     done.hold->details = KnownOf(provider)->HideKnown(std::move(done.hold->details));
   }
-  if (done.withdrawn) done.withdrawn->message = values->Hide(std::move(done.withdrawn->message));
+  if (done.withdrawn) {
+    done.withdrawn->message = values->Hide(std::move(done.withdrawn->message));
+    done.withdrawn->details = KnownOf(provider)->HideKnown(std::move(done.withdrawn->details));
+  }
   if (done.rollout) done.rollout->message = values->Hide(std::move(done.rollout->message));
   if (done.warnings) HideIn(*values, *done.warnings);
   HideIn(*values, done.restored);

@@ -32,6 +32,7 @@ struct Done {
   std::optional<std::string> handled_reconcile_at;
   std::string chosen;                  // the version to which the policy has begun to go (U13)
   std::optional<Withdrawn> withdrawn;  // or couldn't
+  std::optional<Millis> away;          // or it isn't known, since the API server is away: no sooner than it asks for
   std::optional<Millis> again_after;   // another pass, if nothing wakes the provider before
   PhaseTimes times;                    // of its parts, for metrics
   std::vector<std::string> restored;   // what drifted and is back, in words, for events

@@ -34,7 +34,9 @@ std::string WithPolicy(const Observation& o, const api::ProviderStatus& status, 
     words += ", which failed before: no policy tries it again, spec.version does";
   } else if (one.refused) {
     words += fmt::format(", which spec.upgradePolicy couldn't begin (tried again at {}): {}", one.refused->until,
-                         one.refused->message);
+                         one.refused->message.substr(0, one.refused->message.find('\n')));
+  } else {
+    words += KeptFrom(o, one);
   }
   return words;
 }
@@ -99,7 +101,7 @@ bool HasLooked(const std::optional<api::UpdateCheck>& was, const std::optional<a
 void SettleUpgrades(api::ProviderStatus& status, const Observation& o, const Done& done) {
   SettleUpdates(status, o);
   if (done.withdrawn) Refuse(status, o, *done.withdrawn);
-  api::SettleFloor(status, o.declared_version);
+  api::SettleFloor(status, o.declared_version, o.provider.spec.upgrade_policy.type);
 }
 
 bool TellsOfAChoice(const kube::Condition& upgraded, const api::ProviderStatus& status) {

@@ -2,12 +2,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "operator/decide/testing_fleet.h"
 #include "operator/decide/upgrades/updates.h"
 #include "operator/report/secret_masks.h"
 #include "operator/report/status_change.h"
 #include "operator/report/summarize.h"
 #include "operator/report/summarize_testing.h"
+#include "operator/report/summarize_updates.h"
 
 namespace capi::ops {
 namespace {
@@ -163,7 +166,7 @@ Observation WithPolicy() {
 TEST(SummarizeUpdates, WhatAPolicyCannotBeginIsNoFault_U13) {
   Observation o = WithPolicy();
   Done done;
-  done.withdrawn = Withdrawn{"v1.12.1", "AWS_REGION has no value", {}};
+  done.withdrawn = Withdrawn{"v1.12.1", "AWS_REGION has no value"};
   api::ProviderStatus status = Summarize(o, done);
   EXPECT_EQ(StatusOf(status, "Ready"), "True");
   EXPECT_EQ(StatusOf(status, "Stalled") + StatusOf(status, "Reconciling"), "");
@@ -183,6 +186,50 @@ TEST(SummarizeUpdates, WhatAPolicyCannotBeginIsNoFault_U13) {
   EXPECT_EQ(Get(status, "UpgradeAvailable")->message, "v1.12.1 (contract v1beta2)");
 }
 
+// And what it waits for, or why it doesn't go there.
+TEST(SummarizeUpdates, WhatAPolicyWaitsForIsTold_U13) {
+  const struct {
+    std::function<void(Observation&)> change;
+    const char* told;
+  } cases[] = {
+      {[](Observation&) {}, "v1.12.1 (contract v1beta2)"},
+      {[](Observation& o) {
+         const auto since_midnight = o.now - std::chrono::floor<std::chrono::days>(o.now);
+         const auto passed = std::chrono::duration_cast<Millis>(since_midnight) - std::chrono::hours(1);
+         o.provider.spec.upgrade_policy.window = api::MaintenanceWindow{passed, std::chrono::minutes(30), {}};
+       },
+       "v1.12.1 (contract v1beta2), to which spec.upgradePolicy goes when its window opens at 2"},
+      {[](Observation& o) { o.provider.annotations[std::string(api::kAnnotationAllowDowngrade)] = "true"; },
+       "v1.12.1 (contract v1beta2), from which annotation operator.cluster.x-k8s.io/allow-downgrade keeps "
+       "spec.upgradePolicy"},
+      {[](Observation& o) { o.provider.status.contract = "v1beta1"; },
+       "v1.12.1 (contract v1beta2), to which no policy goes: v1beta1 is the installed contract"},
+      {[](Observation& o) {
+         auto core = std::make_shared<api::Provider>(*o.core);
+         core->status.installed_version = "";
+         o.core = core;
+         o.provider.id = {api::ProviderType::kBootstrap, "kubeadm", "kubeadm"};
+       },
+       "v1.12.1 (contract v1beta2), to which spec.upgradePolicy goes after the core provider"},
+  };
+  for (const auto& c : cases) {
+    Observation o = WithPolicy();
+    o.provider.status.contract = "v1beta2";
+    c.change(o);
+    EXPECT_THAT(UpgradeCondition(o, o.provider.status)->message, ::testing::StartsWith(c.told));
+  }
+}
+
+// Of the roles that are missing the condition has one line; the rest can be had.
+TEST(SummarizeUpdates, WhatIsMissingForAChoiceCanBeHad_U13) {
+  Observation o = WithPolicy();
+  Done done;
+  done.withdrawn = Withdrawn{"v1.12.1", "the operator lacks rights", "kind: ClusterRole\n"};
+  const api::ProviderStatus status = Summarize(o, done);
+  EXPECT_EQ(status.available_upgrades[0].refused->message, "the operator lacks rights\nkind: ClusterRole\n");
+  EXPECT_THAT(Get(status, "UpgradeAvailable")->message, Not(HasSubstr("kind:")));
+}
+
 TEST(SummarizeUpdates, WhyAPolicyCannotBeginIsHidden_I7) {
   Observation o = WithPolicy();
   const std::string secret(3000, 'x');
@@ -191,7 +238,7 @@ TEST(SummarizeUpdates, WhyAPolicyCannotBeginIsHidden_I7) {
   SecretMasks masks;
   masks.Put("key", values);
   Done done;
-  done.withdrawn = Withdrawn{"v1.12.1", "not " + secret, {}};
+  done.withdrawn = Withdrawn{"v1.12.1", "not " + secret};
   EXPECT_TRUE(HasForeignWords(done)) << "the values are learned for this pass";
   masks.Hide("key", o, done);
   const api::ProviderStatus status = Summarize(o, done);

@@ -1,9 +1,13 @@
 #include "operator/decide/upgrades/policy.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
+#include <functional>
 
 #include "api/moves/upgrade_policy.h"
 #include "api/moves/version_moves.h"
+#include "api/release_choice.h"
 #include "base/encoding.h"
 #include "base/strings.h"
 #include "operator/decide/decide.h"
@@ -15,17 +19,10 @@ namespace {
 constexpr Millis kFirstWait = std::chrono::minutes(10), kLongestWait = std::chrono::hours(24);
 constexpr size_t kMaxMessage = 2 * 1024;  // of each newer version; what is secret of it is hidden by now
 
-Observation Going(const Observation& o, const std::string& version) {
-  Observation to = o;
-  to.provider.spec.version = version;
-  return to;
-}
-
 // Of all that the upgrade would be made of.
 std::string InputsOf(const Observation& o, const api::Version& version) {
-  const Observation to = Going(o, version.ToString());
-  const StoredRelease* release = WantedRelease(to);
-  return Sha256Hex(InputsDigest(to, version, release == nullptr ? "" : release->stamp)).substr(0, 16);
+  const StoredRelease* release = api::ReleaseThatCounts(o.releases, o.provider, version.ToString());
+  return Sha256Hex(InputsDigest(o, version, release == nullptr ? "" : release->stamp)).substr(0, 16);
 }
 
 // How long it isn't tried again; 0 where it may be. A clock that was set back makes it wait no longer.
@@ -41,19 +38,41 @@ Millis RefusedFor(const Observation& o, const api::AvailableUpgrade& one, const 
 bool CoreComesFirst(const Observation& o, const api::Version& version) {
   if (o.provider.id.type == api::ProviderType::kCore || !api::CountsMinors(o.provider.id) || !o.core) return false;
   const api::ProviderStatus& core = o.core->status;
-  const std::string_view outcome = core.history.empty() ? api::outcome::kApplying : core.history.front().outcome;
+  const std::string_view outcome = core.history.empty() ? "" : std::string_view(core.history.front().outcome);
   const bool settled = outcome.empty() || outcome == api::outcome::kSucceeded || outcome == api::outcome::kRolledBack;
   auto installed = api::Version::Parse(core.installed_version);
   return !settled || !installed.ok() || (version > *installed && !version.SameSeries(*installed));
 }
 
-// Newer than what is to run, in reach of the policy, of the installed contract, and nothing has to come before it.
+// Newer than what is to run, and in reach of the policy.
+bool IsReached(const Observation& o, const api::Version& version) {
+  auto runs = api::Version::Parse(o.provider.spec.version), least = api::Version::Parse(o.declared_version);
+  return runs.ok() && least.ok() && version > *runs &&
+         api::InReach(o.provider.spec.upgrade_policy.type, *least, version);
+}
+
+// Of the installed contract, nothing has to come before it, and it hasn't failed.
 bool Fits(const Observation& o, const api::AvailableUpgrade& one, const api::Version& version) {
-  const api::Provider& provider = o.provider;
-  auto runs = api::Version::Parse(provider.spec.version), least = api::Version::Parse(o.declared_version);
-  return runs.ok() && least.ok() && version > *runs && one.needs.empty() && one.contract == provider.status.contract &&
-         api::InReach(provider.spec.upgrade_policy.type, *least, version) &&
-         !api::HasFailed(provider.status, one.version) && !CoreComesFirst(o, version);
+  return IsReached(o, version) && one.needs.empty() && one.contract == o.provider.status.contract &&
+         !api::HasFailed(o.provider.status, one.version) && !CoreComesFirst(o, version);
+}
+
+// So that a fleet whose window opens doesn't ask its sources all at once.
+Millis Spread(const Observation& o) {
+  constexpr std::size_t kParts = 1000;
+  const auto& window = o.provider.spec.upgrade_policy.window;
+  const Millis most = window ? std::min(kFirstWait, window->duration / 4) : Millis(0);
+  return most * static_cast<int>(std::hash<std::string>()(o.provider.id.Key()) % kParts) / static_cast<int>(kParts);
+}
+
+// Twice the last one.
+Millis NextWait(const Observation& o, const api::AvailableUpgrade& one, const std::string& inputs) {
+  if (!one.refused || one.refused->inputs != inputs) return kFirstWait;
+  auto since = ParseTime(one.refused->since), until = ParseTime(one.refused->until);
+  if (!since.ok() || !until.ok() || *since > o.now || o.now > *until + kLongestWait) return kFirstWait;
+  auto opened = api::OpenSince(o.provider.spec.upgrade_policy, o.now);
+  if (opened && *since < *opened) return kFirstWait;
+  return 2 * std::chrono::duration_cast<Millis>(*until - *since);
 }
 
 bool MayChoose(const Observation& o) {
@@ -61,12 +80,12 @@ bool MayChoose(const Observation& o) {
          !api::SpecAloneCounts(o.provider.annotations) && MayBeChecked(o.provider);
 }
 
-// What the policy has gone to, above what it had installed.
-bool ChoiceHasCome(const Observation& o, std::string_view outcome) {
+// What the policy has gone to and isn't through, above what it had installed; null for none.
+const api::HistoryEntry* TheChoice(const Observation& o) {
   const api::ProviderStatus& status = o.provider.status;
   const api::HistoryEntry* begun = api::BegunByPolicy(status, o.declared_version);
-  return begun != nullptr && begun->outcome == outcome && api::SameVersion(begun->version, o.provider.spec.version) &&
-         !api::SameVersion(begun->version, api::PolicyFloor(status));
+  if (begun == nullptr || !api::SameVersion(begun->version, o.provider.spec.version)) return nullptr;
+  return api::SameVersion(begun->version, api::PolicyFloor(status)) ? nullptr : begun;
 }
 
 bool IsWell(const Observation& o) {
@@ -108,14 +127,36 @@ std::optional<std::string> ChooseNow(const Observation& o) {
 std::optional<std::string> ChosenByPolicy(const Observation& o) { return IsWell(o) ? ChooseNow(o) : std::nullopt; }
 
 std::optional<std::string> ChosenAfterFailure(const Observation& o) {
-  return IsFailedChoice(o) && !o.fleet.rolled_out() ? ChooseNow(o) : std::nullopt;
+  if (!IsFailedChoice(o)) return std::nullopt;
+  // Old pods that serve are no sign that it has come up: it may never have been sent.
+  const bool came_up = o.fleet.rolled_out() && o.provider.status.applied == InputsDigest(o);
+  return came_up ? std::nullopt : ChooseNow(o);
+}
+
+bool GoesOnByPolicy(const Observation& o) {
+  return o.provider.spec.upgrade_policy.type != api::UpgradeType::kNone && std::holds_alternative<Upgrade>(Decide(o));
 }
 
 std::optional<Millis> PolicyWaits(const Observation& o) {
   const Choice choice = Choose(o);
   if (!choice.version) return choice.refused_for;
   const Millis opens = api::OpensIn(o.provider.spec.upgrade_policy, o.now);
-  return opens > Millis(0) ? std::optional(opens) : std::nullopt;
+  return opens > Millis(0) ? std::optional(opens + Spread(o)) : std::nullopt;
+}
+
+std::string KeptFrom(const Observation& o, const api::AvailableUpgrade& one) {
+  auto version = api::Version::Parse(one.version);
+  if (!version.ok() || !IsReached(o, *version) || !one.needs.empty()) return "";
+  if (api::SpecAloneCounts(o.provider.annotations)) {
+    return fmt::format(", from which annotation {} keeps spec.upgradePolicy", api::kAnnotationAllowDowngrade);
+  }
+  if (one.contract != o.provider.status.contract) {
+    return fmt::format(", to which no policy goes: {} is the installed contract", o.provider.status.contract);
+  }
+  if (CoreComesFirst(o, *version)) return ", to which spec.upgradePolicy goes after the core provider";
+  const Millis opens = api::OpensIn(o.provider.spec.upgrade_policy, o.now);
+  if (opens == Millis(0)) return "";
+  return fmt::format(", to which spec.upgradePolicy goes when its window opens at {}", FormatTime(o.now + opens));
 }
 
 bool IsChosen(const Observation& o, const std::string& version) {
@@ -125,9 +166,21 @@ bool IsChosen(const Observation& o, const std::string& version) {
   return api::SameVersion(version, runs);
 }
 
-bool IsFailedChoice(const Observation& o) { return ChoiceHasCome(o, api::outcome::kFailed); }
+bool IsFailedChoice(const Observation& o) {
+  const api::HistoryEntry* choice = TheChoice(o);
+  return choice != nullptr && choice->outcome == api::outcome::kFailed;
+}
 
-bool IsChoiceGoingBack(const Observation& o) { return ChoiceHasCome(o, api::outcome::kRollingBack); }
+bool IsChoiceGoingBack(const Observation& o) {
+  const api::HistoryEntry* choice = TheChoice(o);
+  return choice != nullptr && choice->outcome == api::outcome::kRollingBack;
+}
+
+bool IsChoiceUnderWay(const Observation& o) {
+  const api::HistoryEntry* choice = TheChoice(o);
+  return choice != nullptr &&
+         (choice->outcome == api::outcome::kApplying || choice->outcome == api::outcome::kRollingOut);
+}
 
 bool IsNamedSince(const Observation& o, const api::HistoryEntry& failed) {
   const bool gave_up = failed.outcome == api::outcome::kFailed || failed.outcome == api::outcome::kRolledBack;
@@ -138,12 +191,12 @@ void Refuse(api::ProviderStatus& status, const Observation& o, const Withdrawn& 
   auto version = api::Version::Parse(withdrawn.version);
   for (api::AvailableUpgrade& one : status.available_upgrades) {
     if (!version.ok() || !api::SameVersion(one.version, withdrawn.version)) continue;
-    auto since = one.refused ? ParseTime(one.refused->since) : Result<WallTime>(o.now);
-    if (!since.ok() || *since > o.now) since = o.now;
-    const Millis so_far = std::chrono::duration_cast<Millis>(o.now - *since);
-    const Millis wait = std::clamp(std::max(so_far, withdrawn.after.value_or(Millis(0))), kFirstWait, kLongestWait);
-    one.refused = api::UpgradeRefusal{InputsOf(o, *version), FormatTime(*since), FormatTime(o.now + wait),
-                                      Shorten(withdrawn.message, kMaxMessage)};
+    const std::string inputs = InputsOf(o, *version);
+    const Millis least = std::max(NextWait(o, one, inputs), withdrawn.after.value_or(Millis(0)));
+    const Millis wait = std::clamp(least, kFirstWait, kLongestWait);
+    std::string message = Shorten(withdrawn.message, kMaxMessage);
+    if (!withdrawn.details.empty()) message += "\n" + withdrawn.details;
+    one.refused = api::UpgradeRefusal{inputs, FormatTime(o.now), FormatTime(o.now + wait), std::move(message)};
   }
 }
 

@@ -16,9 +16,15 @@ std::optional<std::string> ChosenByPolicy(const Observation& o);
 // The same, where what the policy has gone to before failed and isn't rolled back: only something newer mends that.
 std::optional<std::string> ChosenAfterFailure(const Observation& o);
 
+// Whether a pass that sees this goes to one.
+bool GoesOnByPolicy(const Observation& o);
+
 // How long until it may go to one that is there: its window opens, or what was refused is tried again. nullopt where it
 // waits for neither.
 std::optional<Millis> PolicyWaits(const Observation& o);
+
+// What keeps the policy from a known version that it could reach, in words that follow its name; "" for nothing.
+std::string KeptFrom(const Observation& o, const api::AvailableUpgrade& one);
 
 // Of what is being installed: whether the policy goes, or has come, to that version, and not spec.version.
 bool IsChosen(const Observation& o, const std::string& version);
@@ -27,15 +33,19 @@ bool IsChosen(const Observation& o, const std::string& version);
 bool IsFailedChoice(const Observation& o);
 // The same, where it is being rolled back: that goes on, whatever changes.
 bool IsChoiceGoingBack(const Observation& o);
+// The same, where it is being sent, or comes up.
+bool IsChoiceUnderWay(const Observation& o);
 // It failed, and somebody has put its name into spec.version since: it is tried again.
 bool IsNamedSince(const Observation& o, const api::HistoryEntry& failed);
 
 // An upgrade that couldn't begin. A value.
 struct Withdrawn {
   std::string version, message;
-  std::optional<Millis> after;  // that its source asks for
+  std::string details = "";                    // as a Hold's
+  std::optional<Millis> after = std::nullopt;  // that its source asks for
 };
-// The status remembers that it isn't tried again at once: ten minutes later, and then less and less often.
+// The status remembers that it isn't tried again at once: ten minutes later, and then less and less often; from the
+// beginning each time its window opens.
 void Refuse(api::ProviderStatus& status, const Observation& o, const Withdrawn& withdrawn);
 
 }  // namespace capi::ops

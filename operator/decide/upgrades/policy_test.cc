@@ -126,7 +126,10 @@ TEST(Policy, BeginsInItsWindowOrNotAtAll_U13) {
   o.now += kHour;  // something has kept it from beginning
   EXPECT_EQ(Chosen(o), "");
   EXPECT_EQ(testing::StepName(Decide(o)), "Steady");
-  EXPECT_EQ(PolicyWaits(o), 22 * kHour + kHour / 2);
+  const auto waits = PolicyWaits(o);
+  ASSERT_TRUE(waits);
+  EXPECT_GE(*waits, 22 * kHour + kHour / 2);
+  EXPECT_LE(*waits, 22 * kHour + kHour / 2 + kHour / 6) << "not the whole fleet at once";
   o.provider.status.available_upgrades.clear();
   EXPECT_EQ(PolicyWaits(o), std::nullopt) << "nothing waits for it";
 }
@@ -134,7 +137,7 @@ TEST(Policy, BeginsInItsWindowOrNotAtAll_U13) {
 // What is refused before it has begun is tried again later and later, or with other inputs, and nothing else changes.
 TEST(Policy, WhatIsRefusedIsTriedAgainLater_U13) {
   Observation o = Moved();
-  Refuse(o.provider.status, o, {"v1.12.3", "AWS_REGION has no value", {}});
+  Refuse(o.provider.status, o, {"v1.12.3", "AWS_REGION has no value"});
   EXPECT_EQ(Chosen(o), "");
   EXPECT_EQ(PolicyWaits(o), kHour / 6);
   EXPECT_EQ(o.provider.spec.version, "v1.12.1");
@@ -152,22 +155,41 @@ TEST(Policy, WhatIsRefusedIsTriedAgainLater_U13) {
     o.now += *wait;
     waited += *wait;
     EXPECT_EQ(Chosen(o), "v1.12.3");
-    Refuse(o.provider.status, o, {"v1.12.3", "AWS_REGION has no value", {}});
+    Refuse(o.provider.status, o, {"v1.12.3", "AWS_REGION has no value"});
   }
   EXPECT_GT(waited, 10 * 24 * kHour);
   o.now -= 1000 * kHour;
   EXPECT_EQ(Chosen(o), "v1.12.3") << "a clock that was set back makes nobody wait";
 
   Observation asked = Moved();
-  Refuse(asked.provider.status, asked, {"v1.12.3", "slowly", 5 * kHour});
+  Refuse(asked.provider.status, asked, {"v1.12.3", "slowly", "", 5 * kHour});
   EXPECT_EQ(PolicyWaits(asked), 5 * kHour) << "no earlier than a source asks for";
   // Another look finds the same version: it is known still, and refused.
   SettleUpdates(asked.provider.status, asked);
   asked.provider.status.available_upgrades = Moved().provider.status.available_upgrades;
-  Refuse(asked.provider.status, asked, {"v1.12.3", "slowly", 5 * kHour});
+  Refuse(asked.provider.status, asked, {"v1.12.3", "slowly", "", 5 * kHour});
   asked.updates = UpdatesFound{asked.provider.status.update_check->source, asked.now, {{"v1.12.3", "v1beta2"}}, {}};
   SettleUpdates(asked.provider.status, asked);
   EXPECT_EQ(PolicyWaits(asked), 5 * kHour);
+}
+
+// A window that opens anew makes a beginning of it, and so does a refusal that was long ago.
+TEST(Policy, EachWindowHasItsTries_U13) {
+  Observation o = Moved();
+  o.provider.spec.upgrade_policy.window = api::MaintenanceWindow{2 * kHour, 2 * kHour, {}};
+  const auto waits_for = [&](const char* now) {
+    o.now = *ParseTime(now);
+    EXPECT_EQ(Chosen(o), "v1.12.3") << now;
+    Refuse(o.provider.status, o, {"v1.12.3", "away"});
+    return *ParseTime(o.provider.status.available_upgrades[0].refused->until) - o.now;
+  };
+  EXPECT_EQ(waits_for("2027-01-15T02:00:00Z"), kHour / 6);
+  EXPECT_EQ(waits_for("2027-01-15T02:10:00Z"), kHour / 3);
+  EXPECT_EQ(waits_for("2027-01-15T02:30:00Z"), kHour * 2 / 3);
+  EXPECT_EQ(waits_for("2027-01-16T02:00:00Z"), kHour / 6);
+  EXPECT_EQ(waits_for("2027-01-16T02:10:00Z"), kHour / 3);
+  o.provider.spec.upgrade_policy.window.reset();
+  EXPECT_EQ(waits_for("2027-02-16T02:10:00Z"), kHour / 6);
 }
 
 // After a rollback what ran is wanted again, and no change of an input rolls out what failed.
@@ -243,6 +265,84 @@ TEST(Policy, WhatFailedIsHeldUntilSomethingNewerOrAPersonComes_U13) {
   EXPECT_EQ(o.provider.spec.version, "v1.12.1");
 }
 
+// What is sent, and is refused then, has its time as any other: nobody has asked for it. Old pods serve on meanwhile.
+TEST(Policy, WhatIsRefusedHalfWayEnds_U13) {
+  const struct {
+    std::string_view what;
+    const char* instead_of;
+    api::OnFailure on_failure;
+    Millis late;
+    std::string step, back;
+  } cases[] = {
+      {"in time", "v1.12.0", api::OnFailure::kHold, -Seconds(5), "Install", ""},
+      {"it is left", "v1.12.0", api::OnFailure::kHold, Seconds(5), "GiveUp", ""},
+      {"it goes back", "v1.12.0", api::OnFailure::kRollback, Seconds(5), "Install", "v1.12.1"},
+      {"a person's", "", api::OnFailure::kRollback, Seconds(5), "Install", ""},
+  };
+  for (const auto& c : cases) {
+    Observation o = Moved();
+    auto& status = o.provider.status;
+    status.available_upgrades.clear();
+    status.conditions[0] = {"Ready", "False", "InstallFailed", "exceeded quota", 1, ""};
+    Store(o, "v1.12.2");
+    o.provider.spec.rollout.on_failure = c.on_failure;
+    status.history.insert(status.history.begin(), Entry("v1.12.2", "Applying", c.instead_of));
+    if (*c.instead_of == '\0') o.declared_version = "v1.12.2";
+    Settle(o);
+    status.history.front().inputs = InputsDigest(o);
+    status.history.front().started = FormatTime(o.now - o.provider.spec.rollout.timeout - c.late);
+    const Step step = Decide(o);
+    EXPECT_EQ(testing::StepName(step), c.step) << c.what;
+    if (const auto* install = std::get_if<Install>(&step)) EXPECT_EQ(install->rollback_to, c.back) << c.what;
+    if (c.step != "GiveUp") continue;
+    status.history.front() = GiveUpRollout(o, o.fleet).entry;
+    EXPECT_EQ(testing::StepName(Decide(o)), "Install") << "it may be taken by now";
+    status.available_upgrades = {{"v1.12.3", "v1beta2"}};
+    EXPECT_EQ(Chosen(o), "v1.12.3");
+  }
+}
+
+// What is given up while spec.version names another version by now stays the policy's, or becomes the person's.
+TEST(Policy, AChoiceThatFailsIsHeldWhateverIsDeclaredMeanwhile_U13) {
+  const struct {
+    const char *declared, *instead_of;
+  } cases[] = {{"v1.12.0", "v1.12.0"}, {"v1.12.1", "v1.12.1"}, {"v1.11.0", "v1.11.0"}, {"v1.12.2", ""}};
+  for (const auto& c : cases) {
+    Observation o = Moved();
+    auto& status = o.provider.status;
+    Store(o, "v1.12.2");
+    status.history.insert(status.history.begin(), Entry("v1.12.2", "RollingOut", "v1.12.0"));
+    o.declared_version = c.declared;
+    Settle(o);
+    EXPECT_EQ(o.provider.spec.version, "v1.12.2") << c.declared;
+    status.history.front().inputs = InputsDigest(o);
+    EXPECT_EQ(RollbackEntry(o).instead_of, c.instead_of);
+    status.history.front() = GiveUpRollout(o, o.fleet).entry;
+    EXPECT_EQ(status.history.front().instead_of, c.instead_of);
+    Settle(o);
+    EXPECT_EQ(o.provider.spec.version, "v1.12.2") << c.declared;
+  }
+}
+
+// What stands in the way of every change is waited for as ever: no pass follows at once.
+TEST(Policy, NothingIsChosenThatAPreflightHolds_U13) {
+  Observation o = Moved();
+  auto& status = o.provider.status;
+  status.conditions[0].status = "False";
+  Store(o, "v1.12.2");
+  o.fleet.workloads = {testing::NewWorkload(kube::HealthState::kFailed)};
+  status.history.insert(status.history.begin(), Entry("v1.12.2", "Failed", "v1.12.0"));
+  Settle(o);
+  status.history.front().inputs = status.applied = InputsDigest(o);
+  EXPECT_TRUE(GoesOnByPolicy(o));
+  o.additional_manifests = Referenced{{"more", "aws-system"}, false, ""};
+  EXPECT_EQ(testing::StepName(Decide(o)), "Hold");
+  EXPECT_FALSE(GoesOnByPolicy(o));
+  o.additional_manifests.reset();
+  o.provider.spec.upgrade_policy.type = api::UpgradeType::kNone;
+  EXPECT_FALSE(GoesOnByPolicy(o));
+}
+
 // The floor with other inputs that failed: they are mended as anybody's.
 TEST(Policy, OtherInputsOfWhatRunsAreRolledOut_U13) {
   Observation o = Moved();
@@ -282,6 +382,35 @@ TEST(Policy, NoFailuresPushOutWhatItHasInstalled_U13) {
   EXPECT_EQ(api::PolicyFloor(o.provider.status), "v1.12.1");
   Settle(o);
   EXPECT_EQ(o.provider.spec.version, "v1.12.1");
+}
+
+// Nor what it would choose again, nor that it has installed what somebody has declared since.
+TEST(Policy, NoChangesPushOutWhatItHasToKnow_U13) {
+  Observation o = Moved();
+  auto& history = o.provider.status.history;
+  history.insert(history.begin(), Entry("v1.12.3", "RolledBack", "v1.12.0"));
+  api::HistoryEntry named = Entry("v1.12.1", "Succeeded");
+  named.inputs = "named";
+  PutEntry(history, named);
+  Succeed(history, o.now);
+  for (int i = 0; i < 30; ++i) {
+    api::HistoryEntry failed = Entry("v1.12.1", "Failed");
+    failed.inputs = "inputs " + std::to_string(i);
+    PutEntry(history, failed);
+  }
+  EXPECT_EQ(history.size(), 10u);
+  EXPECT_TRUE(api::HasFailed(o.provider.status, "v1.12.3"));
+  EXPECT_EQ(api::PolicyFloor(o.provider.status), "v1.12.1");
+}
+
+// The same release by its own name is one entry with it, and still what the policy has come to.
+TEST(Policy, TheFloorStaysWhereItIsNamed_U13) {
+  Observation o = Moved();
+  auto& history = o.provider.status.history;
+  PutEntry(history, Entry("v1.12.1", "RollingOut"));
+  Succeed(history, o.now);
+  EXPECT_EQ(history.size(), 2u);
+  EXPECT_EQ(api::PolicyFloor(o.provider.status), "v1.12.1");
 }
 
 // Of Cluster API's own providers the core is the first to get a minor version.
