@@ -77,8 +77,9 @@ void VersionWithoutV(const api::Provider& p, Warnings& out) {
                             p.spec.version, version->ToString()));
 }
 
-// behaviour.md U13.
-void OlderThanWhatAPolicyHasInstalled(const api::Provider& p, Warnings& out) {
+// behaviour.md U13: who writes an older version is told. That it is older is what a policy is for.
+void OlderThanWhatAPolicyHasInstalled(const api::Provider& p, const api::Provider* old, Warnings& out) {
+  if (old != nullptr && old->spec.version == p.spec.version) return;
   const std::string runs = api::VersionToRun(p.spec.version, p.status, p.annotations);
   if (runs == p.spec.version) return;
   out.push_back(
@@ -122,8 +123,8 @@ void AnnotationsLeftOn(const api::Provider& p, Warnings& out) {
 
 constexpr void (*kOfEachPart[])(const Part&, Warnings&) = {
     ZeroReplicas, ReplicasWithoutElection, Debug, InsecureDiagnostics, PlainMetrics, NamespaceArguments};
-constexpr void (*kOfTheWhole[])(const api::Provider&, Warnings&) = {VersionWithoutV, OlderThanWhatAPolicyHasInstalled,
-                                                                    UrlOfAnotherVersion, AnnotationsLeftOn};
+constexpr void (*kOfTheWhole[])(const api::Provider&, Warnings&) = {VersionWithoutV, UrlOfAnotherVersion,
+                                                                    AnnotationsLeftOn};
 
 template <typename T>
 const T* OrNull(const std::optional<T>& value) {
@@ -132,7 +133,7 @@ const T* OrNull(const std::optional<T>& value) {
 
 }  // namespace
 
-std::vector<std::string> AdmissionWarnings(const api::Provider& p) {
+std::vector<std::string> AdmissionWarnings(const api::Provider& p, const api::Provider* old) {
   std::vector<Part> parts = {{"spec", OrNull(p.spec.manager), OrNull(p.spec.deployment)}};
   for (const auto& [name, part] : p.spec.additional_deployments) {
     parts.push_back(
@@ -140,6 +141,7 @@ std::vector<std::string> AdmissionWarnings(const api::Provider& p) {
   }
   Warnings out;
   for (const auto& find : kOfTheWhole) find(p, out);
+  OlderThanWhatAPolicyHasInstalled(p, old, out);
   for (const Part& part : parts) {
     for (const auto& find : kOfEachPart) find(part, out);
   }

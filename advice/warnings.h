@@ -9,6 +9,6 @@
 namespace capi::advice {
 
 // Each begins with its field's path and says what to do instead; twenty at most, and how many more there are.
-std::vector<std::string> AdmissionWarnings(const api::Provider& provider);
+std::vector<std::string> AdmissionWarnings(const api::Provider& provider, const api::Provider* old = nullptr);
 
 }  // namespace capi::advice

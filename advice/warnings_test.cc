@@ -94,6 +94,13 @@ TEST(AdmissionWarnings, AnOlderVersionThanAPolicyHasInstalled_U13) {
   EXPECT_THAT(warnings("v1.12.0", {}),
               ElementsAre(StartsWith("spec.version: v1.12.1 stays, to which spec.upgradePolicy has led; to go back to "
                                      "v1.12.0, set annotation")));
+  api::Provider was, is;
+  was.spec.version = is.spec.version = "v1.12.0";
+  is.status.history = {{"v1.12.1", "v1beta2", ""}};
+  is.status.history[0].instead_of = "v1.12.0";
+  EXPECT_THAT(AdmissionWarnings(is, &was), IsEmpty()) << "it was so before this write";
+  was.spec.version = "v1.12.1";
+  EXPECT_EQ(AdmissionWarnings(is, &was).size(), 1u);
   EXPECT_THAT(warnings("v1.12.1", {}), IsEmpty());
   EXPECT_THAT(warnings("v1.12.2", {}), IsEmpty());
   EXPECT_THAT(warnings("v1.12.0", {{std::string(api::kAnnotationAllowDowngrade), "true"}}),

@@ -120,19 +120,19 @@ Result<Json> Admission::Mutate(const Context& ctx, Json review) const {
 Result<Json> Admission::Validate(Json review) const {
   const AdmissionRequest request = TRY(ParseAdmissionReview(std::move(review)));
   if (request.object.deleting()) return Allow(request);
-  auto provider = api::ParseProvider(request.object);
+  auto provider = api::ParseProvider(request.object), old = api::ParseProvider(request.old);
+  const bool is_update = request.update && old.ok();
   if (request.SpecChanged()) {
     if (!provider.ok()) return DenyInvalid(request, {AsFieldError(provider.error())});
     Errors errors = api::Validate(*provider, needs_.known(provider->id));
-    auto old = api::ParseProvider(request.old);
-    if (request.update && old.ok()) {
+    if (is_update) {
       for (auto& error : api::ValidateUpdate(*old, *provider)) errors.push_back(std::move(error));
     }
     if (!errors.empty()) return DenyInvalid(request, errors);
   } else if (!provider.ok() || !request.AnnotationsChanged()) {
     return Allow(request);
   }
-  return Allow(request, advice::AdmissionWarnings(*provider));
+  return Allow(request, advice::AdmissionWarnings(*provider, is_update ? &*old : nullptr));
 }
 
 }  // namespace capi::ops
