@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "api/moves/contract_plan.h"
+#include "api/moves/upgrade_policy.h"
 #include "api/moves/version_moves.h"
 #include "api/release.h"
 #include "base/strings.h"
@@ -74,7 +75,7 @@ Result<UpgradeRollout> Prepare(const Context& ctx, const Config& config, Managem
   rollout.fleet = TRY(AllProviders(ctx, cluster, ""));
   rollout.targets.push_back(TRY(PrepareTarget(ctx, config, cluster, object.provider.id, to, notes)));
   const UpgradeTarget& target = rollout.targets[0];
-  TRY(CheckTarget(ctx, cluster, target));
+  TRY(CheckTarget(ctx, cluster, target, /*back=*/true));
   TRY(CheckContract(rollout.fleet, target));
   auto from = api::Version::Parse(target.from);
   if (from.ok() && *from < to) {
@@ -87,7 +88,9 @@ Result<UpgradeRollout> Prepare(const Context& ctx, const Config& config, Managem
   bool by_us = note && note->leave;
   bool by_somebody = allowed != annotations.end() && allowed->second == "true" && !by_us;
   rollout.rollback = true;
-  rollout.allow_downgrade = from.ok() && api::IsDowngrade(*from, to) && !by_somebody;
+  const api::Provider& provider = target.object.provider;
+  const bool stays = !api::SameVersion(api::VersionToRun(to.ToString(), provider.status, annotations), to.ToString());
+  rollout.allow_downgrade = from.ok() && (api::IsDowngrade(*from, to) || stays) && !by_somebody;
   const api::ProviderId& id = object.provider.id;
   rollout.again = fmt::format("run clusterctl rollback {} -n {} --to-version {} --yes",
                               api::ManifestLabel(id.type, id.name), id.ns, to.ToString());

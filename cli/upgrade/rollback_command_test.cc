@@ -31,6 +31,59 @@ TEST_F(Upgrades, RollbackGoesToTheLastGoodVersion) {  // L14
   EXPECT_EQ(Find(core, {"metadata", "annotations", api::kAnnotationAllowDowngrade}), nullptr);
 }
 
+// What a policy has come to stays, unless somebody says that it may go; and it can be made one's own.
+TEST_F(Upgrades, RollbackSaysThatAPolicyHoldsTheVersion) {  // L14, U13
+  cluster_.Change(UpgradeCluster::PathOf(kCore), [](Json& core) {
+    core["spec"]["version"] = "v1.11.0";
+    core["spec"]["upgradePolicy"] = {{"type", "Minor"}};
+    core["status"]["installedVersion"] = "v1.12.0";
+    core["status"]["history"] =
+        Json::array({{{"version", "v1.12.0"}, {"outcome", "Succeeded"}, {"insteadOf", "v1.11.0"}},
+                     {{"version", "v1.11.0"}, {"outcome", "Succeeded"}}});
+  });
+  Outcome got = Run({"rollback", "cluster-api", "--yes"});
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("cluster-api stays at v1.12.0, to which spec.upgradePolicy has led: set annotation "
+                                 "operator.cluster.x-k8s.io/allow-downgrade to \"true\" first"));
+  EXPECT_THAT(cluster_.writes(), IsEmpty());
+  got = Run({"upgrade", "apply", "--core", "capi-system/cluster-api:v1.12.0"});
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_EQ(VersionOf(kCore), "v1.12.0") << "the person's word is written, though it is installed already";
+}
+
+// What a policy has chosen and didn't come up is left for what spec.version says all the time.
+TEST_F(Upgrades, RollbackLeavesWhatAPolicyHasChosenAndFailed) {  // L14, U13
+  const auto fail = [&](const char* floor) {
+    cluster_.Change(UpgradeCluster::PathOf(kCore), [&](Json& core) {
+      core["spec"]["version"] = "v1.11.0";
+      core["spec"]["upgradePolicy"] = {{"type", "Minor"}};
+      core["status"]["installedVersion"] = "v1.12.0";
+      core["status"]["history"] =
+          Json::array({{{"version", "v1.12.0"}, {"outcome", "Failed"}, {"insteadOf", "v1.11.0"}},
+                       {{"version", "v1.11.0"}, {"outcome", "Succeeded"}}});
+      if (*floor != '\0') {
+        core["status"]["history"].insert(core["status"]["history"].begin() + 1,
+                                         Json{{"version", floor}, {"outcome", "Succeeded"}, {"insteadOf", "v1.11.0"}});
+      }
+    });
+  };
+  Release("cluster-api", "v1.11.1", "{major: 1, minor: 11, contract: v1beta2}", "x");
+  fail("v1.11.1");
+  Outcome got = Run({"rollback", "cluster-api", "--to-version", "v1.11.0", "--yes"});
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("cluster-api stays at"));
+  fail("");
+  got = Run({"rollback", "cluster-api", "--dry-run"});
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_THAT(got.out, HasSubstr("v1.12.0 -> v1.11.0"));
+  cluster_.has_operator = false;
+  got = Run({"rollback", "cluster-api", "--yes", "--wait-provider-timeout", "1"});
+  const Json core = cluster_.Get(UpgradeCluster::PathOf(kCore));
+  const Json* leave = Find(core, {"metadata", "annotations", api::kAnnotationAllowDowngrade});
+  ASSERT_TRUE(leave != nullptr) << got.err;
+  EXPECT_EQ(*leave, "true");
+}
+
 TEST_F(Upgrades, ARollbackThatWasBrokenOffGoesOnBack) {  // L14
   cluster_.Change(UpgradeCluster::PathOf(kCore), [](Json& core) {
     core["spec"]["version"] = "v1.11.0";

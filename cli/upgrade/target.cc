@@ -331,11 +331,18 @@ Result<std::string> ContractOf(const api::Release& release, const api::ProviderI
                   release.version.ToString(), id.ns, api::ManifestLabel(id.type, id.name)));
 }
 
-// U13: what the policy has installed stays, and not the older version that would be declared.
-Status CheckPolicy(const UpgradeTarget& target) {
+// Nothing chooses it again once something else is declared and came up; what a policy has installed, it would.
+bool HasOnlyFailed(const api::Provider& provider, const api::Version& to, std::string_view runs) {
+  auto floor = api::Version::Parse(api::PolicyFloor(provider.status));
+  return api::HasFailed(provider.status, runs) && !(floor.ok() && *floor > to);
+}
+
+// U13: what the policy has installed stays, and not the older version that would be declared. `back`: but for what has
+// failed.
+Status CheckPolicy(const UpgradeTarget& target, bool back) {
   const api::Provider& provider = target.object.provider;
   const std::string to = target.to.ToString(), runs = api::VersionToRun(to, provider.status, provider.annotations);
-  if (api::SameVersion(runs, to)) return Ok();
+  if (api::SameVersion(runs, to) || (back && HasOnlyFailed(provider, target.to, runs))) return Ok();
   return Refused(
       fmt::format("{} stays at {}, to which spec.upgradePolicy has led: set annotation {} to \"true\" first to "
                   "have it go back to {}, and remove it and the policy afterwards",
@@ -369,10 +376,10 @@ NeededVariables FindVariables(const api::Release& release, const api::Release* f
   return out;
 }
 
-Status CheckTarget(const Context& ctx, ManagementCluster& cluster, const UpgradeTarget& target) {
+Status CheckTarget(const Context& ctx, ManagementCluster& cluster, const UpgradeTarget& target, bool back) {
   const api::Provider& provider = target.object.provider;
   TRY(CheckFound(target));
-  TRY(CheckPolicy(target));
+  TRY(CheckPolicy(target, back));
   // Somebody's ConfigMap isn't overwritten (I14).
   if (target.store)
     TRY_WITH(releases::CheckOwnName(ctx, cluster.client(), provider, target.release.version), Describe(provider.id));

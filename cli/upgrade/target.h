@@ -51,7 +51,7 @@ Result<UpgradeTarget> PrepareTarget(const Context& ctx, const Config& config, Ma
 
 // behaviour.md L13: none that is needed is missing, no CRD loses the version at which its objects are stored now, and
 // the operator finds the release where it is put, in nobody's place. kFailedPrecondition.
-Status CheckTarget(const Context& ctx, ManagementCluster& cluster, const UpgradeTarget& target);
+Status CheckTarget(const Context& ctx, ManagementCluster& cluster, const UpgradeTarget& target, bool back = false);
 
 // "capa-system/aws-variables": where a provider's variables are, or will be.
 api::ObjectRef SecretOf(const api::Provider& provider);
