@@ -83,8 +83,8 @@ void OlderThanWhatAPolicyHasInstalled(const api::Provider& p, const api::Provide
   const std::string runs = api::VersionToRun(p.spec.version, p.status, p.annotations);
   if (runs == p.spec.version) return;
   out.push_back(
-      fmt::format("spec.version: {} stays, to which spec.upgradePolicy has led; to go back to {}, set annotation "
-                  "{} to \"true\", and remove it and the policy afterwards",
+      fmt::format("spec.version: {} stays, to which spec.upgradePolicy has led; to go back to {}, set "
+                  "spec.upgradePolicy.type to None, then annotation {} to \"true\" until that version runs",
                   runs, p.spec.version, api::kAnnotationAllowDowngrade));
 }
 

@@ -93,7 +93,7 @@ TEST(AdmissionWarnings, AnOlderVersionThanAPolicyHasInstalled_U13) {
   };
   EXPECT_THAT(warnings("v1.12.0", {}),
               ElementsAre(StartsWith("spec.version: v1.12.1 stays, to which spec.upgradePolicy has led; to go back to "
-                                     "v1.12.0, set annotation")));
+                                     "v1.12.0, set spec.upgradePolicy.type to None")));
   api::Provider was, is;
   was.spec.version = is.spec.version = "v1.12.0";
   is.status.history = {{"v1.12.1", "v1beta2", ""}};

@@ -189,11 +189,11 @@ void ReadWindow(const FieldReader& r, MaintenanceWindow& out) {
 }
 
 void ReadUpgradePolicy(const FieldReader& r, UpgradePolicy& out) {
-  std::string type = "None";
+  r.Object("window", [&](const FieldReader& w) { ReadWindow(w, out.window.emplace()); });
+  std::string type;
   r.Read("type", type);
   if (type != "None" && type != "Patch" && type != "Minor") r.Fail("type", "must be None, Patch or Minor");
   out.type = type == "Minor" ? UpgradeType::kMinor : type == "Patch" ? UpgradeType::kPatch : UpgradeType::kNone;
-  r.Object("window", [&](const FieldReader& w) { ReadWindow(w, out.window.emplace()); });
 }
 
 }  // namespace

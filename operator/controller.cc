@@ -192,7 +192,8 @@ Result<kube::Outcome> ProviderController::TryPass(const Context& ctx, const std:
   if (!done->forget) {
     auto next = TRY(reporter_.Report(ctx, o, std::move(*done)));
     // When an upgrade that couldn't begin is tried again has been told by now.
-    return is_judged ? LookForNewer(ctx, std::move(o), next, std::holds_alternative<Upgrade>(step)) : next;
+    const auto* upgrade = std::get_if<Upgrade>(&step);
+    return is_judged ? LookForNewer(ctx, std::move(o), next, upgrade == nullptr ? "" : upgrade->version) : next;
   }
   reporter_.ReportGone(ctx, o, std::move(*done));
   Forget(o.provider.id);
@@ -201,7 +202,8 @@ Result<kube::Outcome> ProviderController::TryPass(const Context& ctx, const std:
 
 // Once all is told, so that no status waits for a source, and by what is installed now. It is for a metric: what throws
 // here says nothing against the provider (F7).
-kube::Outcome ProviderController::LookForNewer(const Context& ctx, Observation o, kube::Outcome next, bool has_next) {
+kube::Outcome ProviderController::LookForNewer(const Context& ctx, Observation o, kube::Outcome next,
+                                               std::string_view tried) {
   const MonoTime began = ctx.clock->Monotonic();
   const std::string key = o.provider.id.Key();
   auto cached = cache_.Get(key);
@@ -210,11 +212,11 @@ kube::Outcome ProviderController::LookForNewer(const Context& ctx, Observation o
   o.declared_version = cached->declared_version;
   auto thrown = Caught([&] { reporter_.Knows(o.provider.id, actor_.NewestVersion(ctx, o)); });
   if (thrown) ctx.log.Error("the look for a newer version met a bug", {{"error", masks_.Hide(key, *thrown)}});
-  return CheckUpdates(o, reporter_.Left(next, began), has_next);
+  return CheckUpdates(o, reporter_.Left(next, began), tried);
 }
 
 // U12, U13: a look may be due, or the policy may go on, before anything else wakes the provider.
-kube::Outcome ProviderController::CheckUpdates(Observation& o, kube::Outcome next, bool has_next) {
+kube::Outcome ProviderController::CheckUpdates(Observation& o, kube::Outcome next, std::string_view tried) {
   o.now = clock_.Now();
   const std::string key = o.provider.id.Key();
   const auto due = UpdateCheckIn(o), waits = PolicyWaits(o);
@@ -222,7 +224,7 @@ kube::Outcome ProviderController::CheckUpdates(Observation& o, kube::Outcome nex
   if (due > Millis(0)) next = Reporter::NoLaterThan(next, *due);
   if (waits) next = reporter_.GoesOnBy(key, next, *waits);
   // What this pass has told may be chosen by the next one.
-  const bool chooses = !has_next && GoesOnByPolicy(o);
+  const bool chooses = GoesOnByPolicy(o, tried);
   return chooses && next.end != kube::Outcome::End::kError ? reporter_.GoesOnBy(key, next, kSoon.base) : next;
 }
 

@@ -53,8 +53,8 @@ class ProviderController {
   Result<kube::Outcome> Failed(const Context& ctx, const std::string& key, const Error& error);
   Result<kube::Outcome> CatchingPass(const Context& ctx, const std::string& key);
   Result<kube::Outcome> TryPass(const Context& ctx, const std::string& key);
-  kube::Outcome LookForNewer(const Context& ctx, Observation o, kube::Outcome next, bool has_next);
-  kube::Outcome CheckUpdates(Observation& o, kube::Outcome next, bool has_next);
+  kube::Outcome LookForNewer(const Context& ctx, Observation o, kube::Outcome next, std::string_view tried);
+  kube::Outcome CheckUpdates(Observation& o, kube::Outcome next, std::string_view tried);
   void Forget(const api::ProviderId& id);  // it is gone, and so is what is kept in memory for it
 
   kube::Client& client_;

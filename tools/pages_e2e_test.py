@@ -86,6 +86,12 @@ class Upgrades(pages.Page):
             self.run_block(block)
         self.assertEqual(self.provider("{.status.installedVersion}"), "v1.11.0")
         self.assertNotIn("allow-downgrade", self.provider("{.metadata.annotations}"))
+        _, policy, end, versions = blocks("Newer versions", self.PAGE)
+        self.run_block(policy)
+        self.assertEqual(self.provider("{.spec.upgradePolicy.type} {.spec.upgradePolicy.window.days[1]}"), "Patch Sun")
+        self.run_block(end)
+        self.assertEqual(self.provider("{.spec.upgradePolicy.type}"), "None")
+        self.assertRegex(self.run_block(versions), r"CoreProvider +capi-system +cluster-api +v1.11.0 +v1.11.0")
         for block in blocks("Fetch and apply everything again", self.PAGE):
             self.run_block(block)
         wanted = self.provider("{.metadata.annotations.operator\\.cluster\\.x-k8s\\.io/reconcile-at}")

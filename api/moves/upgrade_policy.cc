@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "api/moves/version_moves.h"
+
 namespace capi::api {
 namespace {
 
@@ -24,12 +26,22 @@ bool HasBegunByItself(const ProviderStatus& status, std::string_view declared) {
   return !IsThrough(last) && last.instead_of.empty() && SameVersion(last.version, declared);
 }
 
+bool Failed(const HistoryEntry& entry) {
+  return entry.outcome == outcome::kFailed || entry.outcome == outcome::kRollingBack ||
+         entry.outcome == outcome::kRolledBack;
+}
+
 // An older one than what is half-way would be a downgrade in the middle of it, and nobody would look any more whether
-// it comes up, or goes back.
-bool TakesItsPlace(const HistoryEntry& begun, std::string_view declared) {
-  if (begun.outcome == outcome::kFailed) return !SameVersion(begun.instead_of, declared);
+// it comes up, or goes back. What failed and is left is half-way for an older minor version, which would be refused
+// (U6).
+bool TakesItsPlace(const ProviderStatus& status, const HistoryEntry& begun, std::string_view declared) {
+  const bool has_failed = begun.outcome == outcome::kFailed;
+  if (has_failed && SameVersion(begun.instead_of, declared)) return false;
   auto to = Version::Parse(begun.version), wanted = Version::Parse(declared);
-  return !to.ok() || !wanted.ok() || !(*to > *wanted);
+  if (!to.ok() || !wanted.ok()) return true;
+  if (!has_failed) return !(*to > *wanted);
+  auto floor = Version::Parse(PolicyFloor(status));
+  return !IsDowngrade(*to, floor.ok() && *floor > *wanted ? *floor : *wanted);
 }
 
 }  // namespace
@@ -67,23 +79,40 @@ std::optional<WallTime> OpenSince(const UpgradePolicy& policy, WallTime now) {
 }
 
 // What a policy had installed stays behind what came up by its own name since; not where that was older.
-std::string PolicyFloor(const ProviderStatus& status) {
+const HistoryEntry* PolicyFloorOf(std::span<const HistoryEntry> history) {
   std::optional<Version> last;
-  for (const HistoryEntry& entry : status.history) {
+  for (const HistoryEntry& entry : history) {
     auto version = Version::Parse(entry.version);
     if (!Succeeded(entry) || !version.ok()) continue;
     if (!last) last = *version;
-    if (!entry.instead_of.empty() && !(*version > *last)) return entry.version;
+    if (!entry.instead_of.empty() && !(*version > *last)) return &entry;
   }
-  return "";
+  return nullptr;
+}
+
+std::string PolicyFloor(const ProviderStatus& status) {
+  const HistoryEntry* floor = PolicyFloorOf(status.history);
+  return floor == nullptr ? "" : floor->version;
+}
+
+const HistoryEntry* NewestFailedChoice(std::span<const HistoryEntry> history) {
+  const HistoryEntry* floor = PolicyFloorOf(history);
+  auto least = Version::Parse(floor == nullptr ? "" : floor->version);
+  const HistoryEntry* newest = nullptr;
+  std::optional<Version> of_newest;
+  for (const HistoryEntry& entry : history) {
+    auto version = Version::Parse(entry.version);
+    if (!Failed(entry) || entry.instead_of.empty() || !version.ok()) continue;
+    if ((least.ok() && !(*version > *least)) || (of_newest && !(*version > *of_newest))) continue;
+    newest = &entry;
+    of_newest = *version;
+  }
+  return newest;
 }
 
 bool HasFailed(const ProviderStatus& status, std::string_view version) {
   for (const HistoryEntry& entry : status.history) {
-    if (SameVersion(entry.version, version)) {
-      return entry.outcome == outcome::kFailed || entry.outcome == outcome::kRollingBack ||
-             entry.outcome == outcome::kRolledBack;
-    }
+    if (SameVersion(entry.version, version)) return Failed(entry);
   }
   return false;
 }
@@ -91,7 +120,7 @@ bool HasFailed(const ProviderStatus& status, std::string_view version) {
 const HistoryEntry* BegunByPolicy(const ProviderStatus& status, std::string_view declared) {
   if (status.history.empty()) return nullptr;
   const HistoryEntry& last = status.history.front();
-  return !IsThrough(last) && !last.instead_of.empty() && !TakesItsPlace(last, declared) ? &last : nullptr;
+  return !IsThrough(last) && !last.instead_of.empty() && !TakesItsPlace(status, last, declared) ? &last : nullptr;
 }
 
 bool SpecAloneCounts(const std::map<std::string, std::string>& annotations) {
@@ -112,6 +141,12 @@ std::string VersionToRun(const std::string& declared, const ProviderStatus& stat
     runs = version;
   }
   return runs;
+}
+
+std::string VersionToDeclare(const ProviderStatus& status, UpgradeType type) {
+  if (type == UpgradeType::kNone || status.history.empty()) return "";
+  const HistoryEntry& last = status.history.front();
+  return !IsThrough(last) && !last.instead_of.empty() ? last.instead_of : status.installed_version;
 }
 
 void SettleFloor(ProviderStatus& status, std::string_view declared, UpgradeType type) {

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -23,15 +24,20 @@ Millis OpensIn(const UpgradePolicy& policy, WallTime now);
 // When the window that is open now opened; nullopt where none is.
 std::optional<WallTime> OpenSince(const UpgradePolicy& policy, WallTime now);
 
-// The last version that a policy has installed and that came up; "" for none, and where an older one came up since.
+// The last version that a policy has installed and that came up; null or "" for none, and where an older one came up
+// since.
+const HistoryEntry* PolicyFloorOf(std::span<const HistoryEntry> history);
 std::string PolicyFloor(const ProviderStatus& status);
+
+// The newest version, above the floor, that a policy has chosen and that was given up or rolled back; null for none.
+const HistoryEntry* NewestFailedChoice(std::span<const HistoryEntry> history);
 
 // Whether this version was tried, and was given up or rolled back when it was tried last.
 bool HasFailed(const ProviderStatus& status, std::string_view version);
 
 // The change that a policy has begun and that isn't through, or failed where it wasn't rolled back; null for none.
 // While it is under way only a spec.version that isn't older takes its place; once it has failed, any other one than
-// then.
+// then that isn't a downgrade of it (U6).
 const HistoryEntry* BegunByPolicy(const ProviderStatus& status, std::string_view declared);
 
 // Annotation allow-downgrade: spec.version alone counts.
@@ -41,6 +47,10 @@ bool SpecAloneCounts(const std::map<std::string, std::string>& annotations);
 // or than what a policy has begun. What is no version is given back: it is refused, and takes nothing away.
 std::string VersionToRun(const std::string& declared, const ProviderStatus& status,
                          const std::map<std::string, std::string>& annotations);
+
+// What spec.version is to be where somebody has emptied it beside a policy: what it was when the policy began what is
+// under way or left, else what is installed. "" where nothing is, or no policy is in force: any version will do.
+std::string VersionToDeclare(const ProviderStatus& status, UpgradeType type);
 
 // Once `declared` is installed and no policy is in force, there is no floor any more. With a policy it stays: who
 // writes spec.version may be a tool that takes it back a minute later.

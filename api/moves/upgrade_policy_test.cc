@@ -125,6 +125,21 @@ const struct {
      false,
      "v1.10.1",
      "v1.10.1"},
+    {"somebody declares a patch of an older series than what failed",
+     "v1.10.1",
+     {"v1.11.0 Failed < v1.10.0", kOwn},
+     "v1.11.0",
+     false,
+     "v1.11.0",
+     ""},
+    {"and that is meant", "v1.10.1", {"v1.11.0 Failed < v1.10.0", kOwn}, "v1.11.0", true, "v1.10.1", ""},
+    {"one of the series that failed, below what came up there",
+     "v1.10.1",
+     {"v1.11.1 Failed < v1.10.0", "v1.11.0 Succeeded < v1.10.0", kOwn},
+     "v1.11.1",
+     false,
+     "v1.11.0",
+     "v1.11.0"},
     {"somebody changes his mind meanwhile",
      "v1.10.3",
      {"v1.10.2 RollingOut < v1.10.0", kFloor, kOwn},
@@ -214,6 +229,48 @@ TEST(UpgradePolicy, NothingTakesAProviderBelowWhatItHasInstalled_U13) {
     if (c.alone) annotations[std::string(kAnnotationAllowDowngrade)] = "true";
     EXPECT_EQ(VersionToRun(c.declared, status, annotations), c.runs) << c.what;
     EXPECT_EQ(PolicyFloor(status), c.floor) << c.what;
+  }
+}
+
+// Where somebody has emptied spec.version.
+TEST(UpgradePolicy, WhatRunsIsDeclaredWhereNothingIs_U13) {
+  const struct {
+    std::vector<const char*> history;
+    const char* installed;
+    UpgradeType type;
+    const char* version;
+  } cases[] = {
+      {{}, "", kPatch, ""},
+      {{kOwn}, "v1.10.0", kPatch, "v1.10.0"},
+      {{kFloor, kOwn}, "v1.10.1", kPatch, "v1.10.1"},
+      {{kFloor, kOwn}, "v1.10.1", kNone, ""},
+      {{"v1.10.2 Applying < v1.10.0", kFloor, kOwn}, "v1.10.1", kMinor, "v1.10.0"},
+      {{"v1.10.2 Failed < v1.10.0", kFloor, kOwn}, "v1.10.2", kMinor, "v1.10.0"},
+      {{"v1.10.2 RolledBack < v1.10.0", kFloor, kOwn}, "v1.10.1", kMinor, "v1.10.1"},
+  };
+  for (const auto& c : cases) {
+    const ProviderStatus status = Status(c.history, c.installed);
+    const std::string version = VersionToDeclare(status, c.type);
+    EXPECT_EQ(version, c.version) << c.installed;
+    if (c.type == kNone || version.empty()) continue;
+    EXPECT_EQ(VersionToRun(version, status, {}), VersionToRun("v1.10.0", status, {})) << "nothing else runs for it";
+  }
+}
+
+TEST(UpgradePolicy, TheNewestChoiceThatFailedIsKnown_U13) {
+  const struct {
+    std::vector<const char*> history;
+    const char* version;
+  } cases[] = {{{kFloor, kOwn}, ""},
+               {{"v1.11.0 Failed", kFloor, kOwn}, ""},
+               {{"v1.11.0 Applying < v1.10.0", kFloor, kOwn}, ""},
+               {{"v1.10.1 Failed < v1.10.0", kFloor, kOwn}, ""},
+               {{"v1.10.2 RolledBack < v1.10.0", "v1.11.0 RolledBack < v1.10.0", kFloor, kOwn}, "v1.11.0"},
+               {{"v1.11.0 RollingBack < v1.10.0", kOwn}, "v1.11.0"}};
+  for (const auto& c : cases) {
+    const ProviderStatus status = Status(c.history, "v1.10.1");
+    const HistoryEntry* failed = NewestFailedChoice(status.history);
+    EXPECT_EQ(failed == nullptr ? "" : failed->version, c.version);
   }
 }
 

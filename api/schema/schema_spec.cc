@@ -110,11 +110,12 @@ Json Window() {
 Json UpgradePolicy() {
   return Object(
       "Which newer versions the operator installs by itself; spec.version is the least one then, and isn't changed.",
-      {{"type", OneOf("None (the default) installs nothing but spec.version; Patch the newest patch version of its "
+      {{"type", OneOf("None installs nothing but spec.version; Patch the newest patch version of its "
                       "series; Minor the newest version of its major version. Another contract than the installed one "
                       "is never chosen.",
                       {"None", "Patch", "Minor"})},
-       {"window", Window()}});
+       {"window", Window()}},
+      {"type"});
 }
 
 Json AdditionalDeployments(ApiVersion version) {

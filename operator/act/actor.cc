@@ -189,7 +189,7 @@ Actor::Acted Actor::Take(const Context& ctx, const Observation& o, const Upgrade
   Done stays{.times = std::move(done.times)};
   if (done.hold->retry == Retry::kTurn) {
     stays.again_after = done.hold->after.value_or(kNowAndThen.base);
-  } else if (done.hold->reason == api::reason::kAPIServerUnavailable) {
+  } else if (done.hold->reason == api::reason::kAPIServerUnavailable && done.hold->retry == Retry::kBackoff) {
     stays.away = done.hold->after.value_or(Millis(0));
   } else {
     Hold& why = *done.hold;

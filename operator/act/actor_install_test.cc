@@ -312,9 +312,25 @@ TEST_F(InstallingActorTest, WhatRefusesAChoiceWithdrawsIt_U13) {
   }
   EXPECT_EQ(Written("settings"), 0u);
   RefuseNothing();
+  Refuse("status", Forbidden());
+  auto unannounced = Act(o_, Upgrade{"v1.12.1"});
+  ASSERT_TRUE(unannounced.ok() && *unannounced);
+  EXPECT_TRUE((*unannounced)->withdrawn) << "its announcement is refused, which is no outage";
+  RefuseNothing();
   auto acted = Act(o_, Upgrade{"v1.12.1"});
   ASSERT_TRUE(acted.ok() && *acted);
   EXPECT_EQ((*acted)->chosen, "v1.12.1");
+}
+
+// U13, I3: who empties spec.version beside a policy gets no newest version, at any time.
+TEST_F(InstallingActorTest, AnEmptiedVersionIsWhatRuns_U13) {
+  o_.provider.spec.upgrade_policy.type = api::UpgradeType::kPatch;
+  o_.provider.spec.version = o_.declared_version = "";
+  Done done = Install({""});
+  ASSERT_TRUE(done.now);
+  EXPECT_FALSE(done.hold) << done.hold->message;
+  EXPECT_EQ(done.now->declared_version, "v1.12.0");
+  EXPECT_EQ(done.now->provider.spec.version, "v1.12.0");
 }
 
 // D1: after a restart with another key of inventories (docs/formats.md says how to change it) the hash of what is

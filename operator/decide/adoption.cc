@@ -40,6 +40,13 @@ std::optional<FormerInstall> LeftByPeer(const api::Provider& provider) {
   return FormerInstall{std::string(kPeer), provider.id.ns, version};
 }
 
+std::string InstalledByUs(const api::ProviderId& id, std::span<const ClusterctlEntry> entries) {
+  for (const ClusterctlEntry& entry : entries) {
+    if (entry.ours && entry.id == id) return entry.version;
+  }
+  return "";
+}
+
 std::optional<FormerInstall> InstalledByClusterctl(const api::ProviderId& id,
                                                    std::span<const ClusterctlEntry> entries) {
   const ClusterctlEntry* found = nullptr;

@@ -27,6 +27,7 @@ bool NeverInstalled(const api::Provider& provider);
 std::optional<FormerInstall> LeftByPeer(const api::Provider& provider);
 
 // The entry of clusterctl's inventory for this provider that isn't ours, in its own namespace or else in another.
+std::string InstalledByUs(const api::ProviderId& id, std::span<const ClusterctlEntry> entries);
 std::optional<FormerInstall> InstalledByClusterctl(const api::ProviderId& id, std::span<const ClusterctlEntry> entries);
 
 // A1a: clusterctl's components are in another namespace than the Provider object, so that they can't be its.

@@ -58,6 +58,12 @@ TEST(ClusterctlInventory, OursAndForeignEntries) {
   }
 }
 
+TEST(ClusterctlInventory, OurOwnEntrySaysWhatWeInstalled) {  // U11
+  EXPECT_EQ(InstalledByUs(kAws, std::vector{Entry("aws-system", "v1.0.0", true)}), "v1.0.0");
+  EXPECT_EQ(InstalledByUs(kAws, std::vector{Entry("aws-system", "v1.0.0")}), "");
+  EXPECT_EQ(InstalledByUs(kAws, std::vector{Entry("other", "v1.0.0", true)}), "");
+}
+
 // A1: on request each gets an object, once, where the operator looks.
 TEST(ClusterctlInventory, EntriesWithoutAProvider) {
   std::vector<ClusterctlEntry> entries = {Entry("aws-system", "v1.0.0"), Entry("ours", "v1.0.0", true)};

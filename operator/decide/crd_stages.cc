@@ -15,6 +15,11 @@ bool RolledOut(const std::vector<kube::Manifest>& manifests, const kube::Invento
   return fleet.rolled_out();
 }
 
+bool SaysMigrationFailed(const api::ProviderStatus& status) {
+  const kube::Condition* migrated = kube::FindCondition(status.conditions, api::condition::kStorageMigrated);
+  return migrated != nullptr && migrated->reason == api::reason::kStorageMigrationFailed;
+}
+
 bool SaysUnmigrated(const api::ProviderStatus& status) {
   const auto* migrated = kube::FindCondition(status.conditions, api::condition::kStorageMigrated);
   return migrated != nullptr && migrated->status == "False";

@@ -26,6 +26,8 @@ bool RolledOut(const std::vector<kube::Manifest>& manifests, const kube::Invento
 
 // Whether condition StorageMigrated says that something is to be migrated.
 bool SaysUnmigrated(const api::ProviderStatus& status);
+// Whether it says that that failed.
+bool SaysMigrationFailed(const api::ProviderStatus& status);
 
 // Before the first write: the release can't come as it is (U3).
 // `migration` is how it stands where the way out is one.

@@ -196,6 +196,10 @@ Next LeftOver(const Observation& o) {
 Next Unmigrated(const Observation& o) {
   bool can = !o.fleet.unmigrated.empty() && o.fleet.ready() && !AppliesAtZero(o);
   if (!can || !SaysUnmigrated(o.provider.status)) return std::nullopt;
+  // A newer version may mend the conversion (U13); one that drops what is still stored is held (U3).
+  if (SaysMigrationFailed(o.provider.status)) {
+    if (Next newer = GoesByPolicy(o)) return newer;
+  }
   return Migrate{};
 }
 

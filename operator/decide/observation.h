@@ -126,6 +126,7 @@ struct Observation {
   std::vector<StoredRelease> releases;  // that the spec's selector finds, or that were fetched for this provider
   bool known_provider = false;          // the registry (built-in or the operator's file) has its name
   std::optional<FormerInstall> former;  // unset once it is taken over
+  std::string lost_version;             // that runs, by our entry, where the status is lost (U11); "" for none
   Fleet fleet;
   std::vector<Fight> fights;         // D2
   std::string rendered;              // InputsDigest of the render that is at hand; "" for none

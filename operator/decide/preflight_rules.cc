@@ -151,19 +151,33 @@ bool HasBegun(const Observation& o, const api::Version& wanted) {
               : !last.outcome.empty() && last.outcome != api::outcome::kSucceeded;
 }
 
+// What runs is newer. Where a policy has led to what is wanted, the annotation would lead to spec.version instead
+// (U13).
+std::string NoDowngradeTo(const Observation& o, const api::Version& installed, const api::Version& wanted) {
+  const std::string what = fmt::format("Downgrade is not supported for provider {}: {} is installed",
+                                       o.provider.id.name, installed.ToString());
+  const std::string_view allow = api::kAnnotationAllowDowngrade;
+  if (!o.declared_version.empty() && !api::SameVersion(o.declared_version, wanted.ToString())) {
+    return fmt::format(
+        "{0}, and {1} is to run, which spec.upgradePolicy had come to; write {1} into spec.version, and "
+        "annotation {2}: \"true\" allows it",
+        what, wanted.ToString(), allow);
+  }
+  return fmt::format("{}{}, spec.version is {}; annotation {}: \"true\" allows it", what,
+                     o.provider.status.installed_version.empty() ? " (its status is lost)" : "", wanted.ToString(),
+                     allow);
+}
+
 // U6: the peer's rule, patch downgrades are allowed.
 std::optional<Hold> NoDowngrade(const Observation& o) {
   auto wanted = api::Version::Parse(o.provider.spec.version);
-  auto installed = api::Version::Parse(o.provider.status.installed_version);
+  const std::string& known = o.provider.status.installed_version;
+  auto installed = api::Version::Parse(known.empty() ? o.lost_version : known);
   if (!wanted.ok() || !installed.ok()) return std::nullopt;
   if (!api::IsDowngrade(*installed, *wanted) || HasBegun(o, *wanted)) return std::nullopt;
   auto allowed = o.provider.annotations.find(std::string(api::kAnnotationAllowDowngrade));
   if (allowed != o.provider.annotations.end() && allowed->second == "true") return std::nullopt;
-  return Preflight(
-      reason::kUnsupportedProviderDowngradeReason,
-      fmt::format("Downgrade is not supported for provider {}: {} is installed, spec.version is {}; annotation "
-                  "{}: \"true\" allows it",
-                  o.provider.id.name, installed->ToString(), wanted->ToString(), api::kAnnotationAllowDowngrade));
+  return Preflight(reason::kUnsupportedProviderDowngradeReason, NoDowngradeTo(o, *installed, *wanted));
 }
 
 constexpr Rule kPreflight[] = {

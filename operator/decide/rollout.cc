@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "api/moves/upgrade_policy.h"
 #include "api/reasons.h"
 #include "base/strings.h"
 #include "operator/decide/upgrades/policy.h"
@@ -130,6 +131,22 @@ bool WasRefused(const Observation& o) {
   return ready != nullptr && ready->status == "False" && TellsOfRefusal(ready->reason);
 }
 
+// The same of what a policy has begun: whatever its installation has met. Nobody has asked for it by name, and would
+// come to mend that. Not what only shows that a pass is at it, nor an outage.
+bool IsChoiceHeld(const Observation& o) {
+  if (!IsChoiceUnderWay(o)) return false;
+  if (WasRefused(o)) return true;
+  const auto& conditions = o.provider.status.conditions;
+  const kube::Condition* ready = kube::FindCondition(conditions, condition::kReady);
+  const kube::Condition* installed = kube::FindCondition(conditions, condition::kProviderInstalled);
+  const bool is_held = ready != nullptr && installed != nullptr && ready->status == "False" &&
+                       installed->status == "False" && ready->reason == installed->reason;
+  if (!is_held || TellsOfSource(ready->reason)) return false;
+  constexpr std::string_view kNotHeld[] = {reason::kUpgrading, reason::kProgressing, reason::kCRDsNotEstablished,
+                                           reason::kWaitingForSource, reason::kAPIServerUnavailable};
+  return std::find(std::begin(kNotHeld), std::end(kNotHeld), ready->reason) == std::end(kNotHeld);
+}
+
 std::optional<Step> FollowRollback(const Observation& o, const HistoryEntry& entry, const std::string& inputs) {
   const HistoryEntry* good = LastGood(o.provider.status, entry);
   std::string running = good == nullptr ? "" : good->version;
@@ -148,20 +165,13 @@ void SettleChoice(const Observation& o, HistoryEntry& entry) {
   entry.instead_of = api::SameVersion(entry.version, o.declared_version) ? "" : o.declared_version;
 }
 
-bool IsOfPolicy(const HistoryEntry& entry) { return Succeeded(entry) && !entry.instead_of.empty(); }
-
 // But for what has to be known, however many changes failed since: the last good release, what a policy has installed,
 // and what it would choose again if nobody knew that it failed (U13).
 void DropOldest(std::vector<HistoryEntry>& history) {
   const auto good = std::find_if(history.begin(), history.end(), Succeeded);
-  const auto floor = std::find_if(history.begin(), history.end(), IsOfPolicy);
-  const auto least = api::Version::Parse(floor == history.end() ? "" : floor->version);
-  const auto failed = std::find_if(history.begin(), history.end(), [&](const HistoryEntry& entry) {
-    auto version = api::Version::Parse(entry.version);
-    return !Succeeded(entry) && !entry.instead_of.empty() && version.ok() && (!least.ok() || *version > *least);
-  });
+  const HistoryEntry *floor = api::PolicyFloorOf(history), *failed = api::NewestFailedChoice(history);
   auto oldest = history.end() - 1;
-  while (oldest == good || oldest == floor || oldest == failed) --oldest;
+  while (oldest == good || &*oldest == floor || &*oldest == failed) --oldest;
   history.erase(oldest);
 }
 
@@ -201,7 +211,7 @@ std::optional<Step> FollowRollout(const Observation& o, const std::string& input
   Millis elapsed{0};
   Millis left = TimeLeft(o, *entry, elapsed);
   // What became healthy, however late, goes on. Pods of before are no sign of that where nothing newer was taken.
-  const bool is_stuck = IsChoiceUnderWay(o) && o.provider.status.applied != inputs && WasRefused(o);
+  const bool is_stuck = o.provider.status.applied != inputs && IsChoiceHeld(o);
   if (o.fleet.rolled_out() && !(is_stuck && left <= Millis(0))) return std::nullopt;
   if (failed) return NeedsInstall(o) ? std::nullopt : std::optional<Step>(FailedHold(o, *entry, entry->message));
   const bool unsent = sending || NeedsInstall(o);
@@ -210,7 +220,7 @@ std::optional<Step> FollowRollout(const Observation& o, const std::string& input
   // nobody has asked for what isn't taken (U13); once that was found, the entry says so (EndTime), whatever the try of
   // a rollback has met since.
   const bool ends = IsSomethingGone(o) || IsChoiceUnderWay(o);
-  if (unsent && !(ends && (WasRefused(o) || !entry->message.empty()))) return std::nullopt;
+  if (unsent && !(ends && (WasRefused(o) || IsChoiceHeld(o) || !entry->message.empty()))) return std::nullopt;
   if (const HistoryEntry* good = WayBackOf(o, *entry).to) return Install{inputs, {}, good->version};
   return GiveUp{};
 }

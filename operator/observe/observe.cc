@@ -141,11 +141,13 @@ Status Observer::ObserveUse(const Context& ctx, const std::string& key, Observat
 }
 
 // clusterctl's inventory is asked for until the provider is installed, and not before its turn has come.
-Result<std::optional<FormerInstall>> Observer::Former(const Context& ctx, const Observation& o) {
+Result<std::optional<FormerInstall>> Observer::Former(const Context& ctx, Observation& o) {
   if (auto left = LeftByPeer(o.provider)) return left;
   bool turn = o.provider.deleting || o.provider.id.type == api::ProviderType::kCore || o.core_crds_established;
   if (!turn || !NeverInstalled(o.provider)) return std::optional<FormerInstall>();
-  return InstalledByClusterctl(o.provider.id, TRY(lifecycle::ListEntries(ctx, client_)));
+  const auto entries = TRY(lifecycle::ListEntries(ctx, client_));
+  if (o.left_behind) o.lost_version = InstalledByUs(o.provider.id, entries);
+  return InstalledByClusterctl(o.provider.id, entries);
 }
 
 Status Observer::ObserveNeeds(const Context& ctx, const std::string& key, Observation& o) {

@@ -103,7 +103,7 @@ class Observer {
   Result<bool> CrdsEstablished(const Context& ctx, const std::string& key, const api::Provider& core);
   void ObserveCrd(const std::string& name, const kube::ObjectPtr& crd, Fleet& fleet);
   Status ReadUncertain(const Context& ctx, const kube::ObjectId& id);
-  Result<std::optional<FormerInstall>> Former(const Context& ctx, const Observation& o);
+  Result<std::optional<FormerInstall>> Former(const Context& ctx, Observation& o);
   Status ObserveInputs(const Context& ctx, const std::string& key, Observation& o);
   Status ObserveNeeds(const Context& ctx, const std::string& key, Observation& o);
 

@@ -84,6 +84,8 @@ class Installer {
   std::optional<Hold> Resolve(const Context& ctx, Observation& o, Installation& m);
   std::optional<Hold> PickVersion(const Context& ctx, Observation& o, fetch::Repository& repository,
                                   std::optional<MonoTime> until = std::nullopt);
+  std::optional<Hold> Declare(const Context& ctx, Observation& o, const std::string& version);
+  std::optional<Hold> DeclareWhatRuns(const Context& ctx, Observation& o);
   std::optional<Hold> PickFetched(const Context& ctx, Observation& o, Installation& m);
   std::optional<Hold> BeginFetch(const Context& ctx, const Observation& o, Installation& m);
   std::optional<Hold> Fetch(const Context& ctx, const Observation& o, Installation& m);

@@ -136,6 +136,7 @@ std::unique_ptr<fetch::Repository> Installer::Verified(const Observation& o, con
 std::optional<Hold> Installer::Resolve(const Context& ctx, Observation& o, Installation& m) {
   PhaseTimer timer(*ctx.clock, m.times, Phase::kFetch);
   if (auto hold = ReadKeys(ctx, o, m)) return hold;
+  if (auto hold = DeclareWhatRuns(ctx, o)) return hold;
   if (HasSelector(o)) {
     if (o.releases.empty()) return NothingSelected(o);
     if (o.provider.spec.version.empty()) {
@@ -204,11 +205,23 @@ std::optional<Hold> Installer::PickVersion(const Context& ctx, Observation& o, f
   }
   if (!HasSelector(o)) newest_.Picked(o, *version);
   ctx.log.Info("chose a version", {{"version", version->ToString()}, {"from", repository.Describe()}});
-  auto written = needs_.writer.WriteVersion(ctx, o.provider, version->ToString());
+  return Declare(ctx, o, version->ToString());
+}
+
+// U13: the newest one would be beyond what the policy may choose, and outside of its window.
+std::optional<Hold> Installer::DeclareWhatRuns(const Context& ctx, Observation& o) {
+  if (!o.provider.spec.version.empty()) return std::nullopt;
+  const std::string version = api::VersionToDeclare(o.provider.status, o.provider.spec.upgrade_policy.type);
+  return version.empty() ? std::nullopt : Declare(ctx, o, version);
+}
+
+// I3: it is written down before anything of it is done.
+std::optional<Hold> Installer::Declare(const Context& ctx, Observation& o, const std::string& version) {
+  auto written = needs_.writer.WriteVersion(ctx, o.provider, version);
   if (!written.ok()) return NotAccepted(reason::kAPIServerUnavailable, written.error());
   auto cached = needs_.cache.Get(o.provider.id.Key());
   if (cached) o.provider = *cached->provider;
-  o.declared_version = version->ToString();
+  o.declared_version = version;
   o.provider.spec.version = api::VersionToRun(o.declared_version, o.provider.status, o.provider.annotations);
   return std::nullopt;
 }

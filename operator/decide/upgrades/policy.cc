@@ -10,6 +10,7 @@
 #include "api/release_choice.h"
 #include "base/encoding.h"
 #include "base/strings.h"
+#include "operator/decide/crd_stages.h"
 #include "operator/decide/decide.h"
 #include "operator/decide/upgrades/updates.h"
 
@@ -47,14 +48,26 @@ bool CoreComesFirst(const Observation& o, const api::Version& version) {
 // Newer than what is to run, and in reach of the policy.
 bool IsReached(const Observation& o, const api::Version& version) {
   auto runs = api::Version::Parse(o.provider.spec.version), least = api::Version::Parse(o.declared_version);
-  return runs.ok() && least.ok() && version > *runs &&
-         api::InReach(o.provider.spec.upgrade_policy.type, *least, version);
+  if (!runs.ok() || !least.ok()) return false;
+  auto floor = api::Version::Parse(api::PolicyFloor(o.provider.status));
+  const api::Version& from = floor.ok() && *floor > *least ? *floor : *least;
+  return version > *runs && api::InReach(o.provider.spec.upgrade_policy.type, from, version);
+}
+
+// What a newer version failed for may be no fault of it (a registry is away): those between aren't tried one after the
+// other. nullptr where nothing speaks against it.
+const api::HistoryEntry* FailedAbove(const Observation& o, const api::Version& version) {
+  const api::HistoryEntry* failed = api::NewestFailedChoice(o.provider.status.history);
+  if (failed == nullptr) return nullptr;
+  auto above = api::Version::Parse(failed->version), runs = api::Version::Parse(o.provider.spec.version);
+  return *above > version && runs.ok() && !version.SameSeries(*runs) ? failed : nullptr;
 }
 
 // Of the installed contract, nothing has to come before it, and it hasn't failed.
 bool Fits(const Observation& o, const api::AvailableUpgrade& one, const api::Version& version) {
   return IsReached(o, version) && one.needs.empty() && one.contract == o.provider.status.contract &&
-         !api::HasFailed(o.provider.status, one.version) && !CoreComesFirst(o, version);
+         !api::HasFailed(o.provider.status, one.version) && FailedAbove(o, version) == nullptr &&
+         !CoreComesFirst(o, version);
 }
 
 // So that a fleet whose window opens doesn't ask its sources all at once.
@@ -133,15 +146,19 @@ std::optional<std::string> ChosenAfterFailure(const Observation& o) {
   return came_up ? std::nullopt : ChooseNow(o);
 }
 
-bool GoesOnByPolicy(const Observation& o) {
-  return o.provider.spec.upgrade_policy.type != api::UpgradeType::kNone && std::holds_alternative<Upgrade>(Decide(o));
+bool GoesOnByPolicy(const Observation& o, std::string_view tried) {
+  if (o.provider.spec.upgrade_policy.type == api::UpgradeType::kNone) return false;
+  const Step step = Decide(o);
+  const auto* upgrade = std::get_if<Upgrade>(&step);
+  return upgrade != nullptr && upgrade->version != tried;
 }
 
 std::optional<Millis> PolicyWaits(const Observation& o) {
   const Choice choice = Choose(o);
-  if (!choice.version) return choice.refused_for;
-  const Millis opens = api::OpensIn(o.provider.spec.upgrade_policy, o.now);
-  return opens > Millis(0) ? std::optional(opens + Spread(o)) : std::nullopt;
+  std::optional<Millis> waits = choice.refused_for;
+  const Millis opens = choice.version ? api::OpensIn(o.provider.spec.upgrade_policy, o.now) : Millis(0);
+  if (opens > Millis(0)) waits = std::min(opens + Spread(o), waits.value_or(Millis::max()));
+  return waits;
 }
 
 std::string KeptFrom(const Observation& o, const api::AvailableUpgrade& one) {
@@ -153,10 +170,17 @@ std::string KeptFrom(const Observation& o, const api::AvailableUpgrade& one) {
   if (one.contract != o.provider.status.contract) {
     return fmt::format(", to which no policy goes: {} is the installed contract", o.provider.status.contract);
   }
+  if (const api::HistoryEntry* failed = FailedAbove(o, *version)) {
+    return fmt::format(", to which spec.upgradePolicy doesn't go, since {}, which is newer, failed", failed->version);
+  }
   if (CoreComesFirst(o, *version)) return ", to which spec.upgradePolicy goes after the core provider";
   const Millis opens = api::OpensIn(o.provider.spec.upgrade_policy, o.now);
-  if (opens == Millis(0)) return "";
-  return fmt::format(", to which spec.upgradePolicy goes when its window opens at {}", FormatTime(o.now + opens));
+  if (opens > Millis(0)) {
+    return fmt::format(", to which spec.upgradePolicy goes when its window opens at {}", FormatTime(o.now + opens));
+  }
+  if (!o.fleet.unmigrated.empty() && !SaysMigrationFailed(o.provider.status))
+    return ", to which spec.upgradePolicy goes once what is stored is migrated";
+  return IsWell(o) || IsFailedChoice(o) ? "" : ", to which spec.upgradePolicy goes once the provider is Ready";
 }
 
 bool IsChosen(const Observation& o, const std::string& version) {

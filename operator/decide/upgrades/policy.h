@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "operator/decide/hold.h"
 #include "operator/decide/observation.h"
@@ -16,8 +17,9 @@ std::optional<std::string> ChosenByPolicy(const Observation& o);
 // The same, where what the policy has gone to before failed and isn't rolled back: only something newer mends that.
 std::optional<std::string> ChosenAfterFailure(const Observation& o);
 
-// Whether a pass that sees this goes to one.
-bool GoesOnByPolicy(const Observation& o);
+// Whether a pass that sees this goes to one, and not to the one that this pass has tried ("" for none), which has its
+// own time.
+bool GoesOnByPolicy(const Observation& o, std::string_view tried = "");
 
 // How long until it may go to one that is there: its window opens, or what was refused is tried again. nullopt where it
 // waits for neither.
