@@ -247,7 +247,12 @@ Result<std::vector<CollectedRelease>> OfObjects(const Context& ctx, const Config
   if (options.existing) {
     for (ProviderObject& one : TRY(AllProviders(ctx, *cluster, options.ns))) {
       if (one.unreadable) return one.unreadable->With(Describe(one.provider.id));
+      // Where a policy has led beyond spec.version (U13), a new cluster begins with that, and comes to this.
+      const std::string wanted = one.wanted;
       objects.push_back({std::move(one.provider), ""});
+      if (wanted == one.declared) continue;
+      objects.push_back(objects.back());
+      objects.back().provider.spec.version = wanted;
     }
     if (objects.empty()) return Error{Code::kNotFound, "the cluster has declared no providers", {}};
   } else {

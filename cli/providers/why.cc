@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "api/reasons.h"
 #include "cli/frame/config.h"
 #include "cli/frame/printable.h"
@@ -11,14 +13,18 @@ namespace capi::cli {
 namespace {
 
 // Whether a condition tells of trouble; those that are parts of Ready say nothing more than it does.
-bool IsAside(const kube::Condition& condition) {
+bool IsAside(const api::ProviderStatus& status, const kube::Condition& condition) {
   using namespace api::condition;  // NOLINT(google-build-using-namespace): names alone
   if (condition.type == kDrifted || condition.type == kWarnings || condition.type == kPaused)
     return condition.status == "True";
   if (condition.type == kProviderUpgraded || condition.type == kContractCompatible ||
       condition.type == kStorageMigrated)
     return condition.status == "False";
-  return false;
+  if (condition.type != kUpgradeAvailable) return false;
+  // What a policy wants and can't begin (U13) says nothing against what runs.
+  return condition.status == "Unknown" ||
+         std::any_of(status.available_upgrades.begin(), status.available_upgrades.end(),
+                     [](const api::AvailableUpgrade& one) { return one.refused.has_value(); });
 }
 
 // Where nobody looks after the providers, as a sentence; "" where somebody does, or it can't be told.
@@ -109,7 +115,7 @@ Explanation Explain(const api::Provider& provider) {
     out.action = info->action;
   }
   for (const kube::Condition& condition : status.conditions) {
-    if (IsAside(condition) && condition.reason != ready->reason)
+    if (IsAside(status, condition) && condition.reason != ready->reason)
       out.also.push_back({condition.type, condition.reason, condition.message});
   }
   return out;

@@ -83,6 +83,19 @@ TEST(Explain, WhatHoldsBesideTheCause) {
   EXPECT_THAT(Explain(With({Ready("True", "W", ""), part})).also, IsEmpty());
 }
 
+// L20, U12, U13: newer versions are no trouble; one that can't be had or begun is.
+TEST(Explain, WhatKeepsANewerVersionBack) {
+  const kube::Condition ready = Ready("True", api::reason::kWorkloadsReady, "well");
+  api::Provider provider = With({ready, {"UpgradeAvailable", "True", "UpgradeAvailable", "v1.1.0"}});
+  provider.status.available_upgrades = {{"v1.1.0", "v1beta2"}};
+  EXPECT_THAT(Explain(provider).also, IsEmpty());
+  provider.status.available_upgrades[0].refused = api::UpgradeRefusal{"", "", "", "TOKEN has no value"};
+  ASSERT_EQ(Explain(provider).also.size(), 1U);
+  EXPECT_EQ(Explain(provider).also[0].type, "UpgradeAvailable");
+  provider = With({ready, {"UpgradeAvailable", "Unknown", "UpdateCheckFailed", "away"}});
+  EXPECT_EQ(Explain(provider).also.size(), 1U);
+}
+
 TEST(Why, BadArgumentsAreToldBeforeAnyClusterIsLookedFor) {
   const std::pair<std::vector<std::string>, std::string> cases[] = {
       {{"why", "a", "-o", "x"}, "invalid output format \"x\", valid values: [json name table text wide yaml]"},

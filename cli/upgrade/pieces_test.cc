@@ -88,9 +88,27 @@ TEST(StageOf, BelievesOnlyAStatusAboutTheSpecThatWasWritten) {  // L13
     provider.status.history = {{.version = "v3", .contract = "", .digest = "", .outcome = outcome}};
     EXPECT_EQ(StageOf(provider, awaited), want) << outcome;
   }
+  // What the status said before annotations alone were written is what they are to change.
+  const api::Provider failed = Provider("v3", 5, {not_ready, stalled});
+  AwaitedUpgrade back{{}, "v2", 5, failed.status};
+  EXPECT_EQ(StageOf(failed, back), UpgradeStage::kPending);
+  const kube::Condition other{"Stalled", "True", "MissingVariables", "no value"};
+  EXPECT_EQ(StageOf(Provider("v3", 5, {not_ready, other}), back), UpgradeStage::kRefused);
+  back.generation = 6;
+  EXPECT_EQ(StageOf(Provider("v3", 6, {not_ready, stalled}), back), UpgradeStage::kRefused) << "of what was written";
   EXPECT_EQ(TellStatus(Provider("v1", 5, {not_ready})), "v1, Upgrading: going");
   EXPECT_EQ(TellStatus(Provider("v2", 5, {ready})), "v2, ready");
   EXPECT_EQ(TellStatus(Provider("", 0, {})), "not installed");
+}
+
+// A policy goes on from what has come up as soon as it may: what was asked for was there.
+TEST(StageOf, SeesThatAPolicyHasGoneOn) {  // L13, U13
+  api::Provider provider = Provider("v3", 5, {{"Ready", "False", "Upgrading", "going"}});
+  provider.status.history = {{.version = "v3", .contract = "", .digest = "", .started = "1", .instead_of = "v2"}};
+  EXPECT_EQ(StageOf(provider, {{}, "v2", 5, {}}), UpgradeStage::kReady);
+  EXPECT_EQ(StageOf(provider, {{}, "v1", 5, {}}), UpgradeStage::kPending);
+  const AwaitedUpgrade back{{}, "v2", 5, provider.status};
+  EXPECT_EQ(StageOf(provider, back), UpgradeStage::kPending) << "it is what is to be left";
 }
 
 TEST(LastGoodVersion, IsTheNewestThatCameUpAndIsNotDeclared) {  // L14
@@ -111,6 +129,21 @@ TEST(LastGoodVersion, IsTheNewestThatCameUpAndIsNotDeclared) {  // L14
   EXPECT_EQ(good("3", {v3}), "v3");  // another text, and no version
   EXPECT_THAT(good("v3", {v3, v2}), HasSubstr("no version in its history that came up, other than v3"));
   EXPECT_THAT(good("v3", {}), HasSubstr("--to-version"));
+}
+
+// What a policy had begun was rolled back: what runs is well, and one further back isn't what is meant.
+TEST(LastGoodVersion, IsAskedForWhereTheOperatorHasGoneBack) {  // L14, U13
+  ProviderObject object{Provider("v2", 1, {}), "v2"};
+  object.provider.status.history = {
+      {.version = "v3", .contract = "", .digest = "", .outcome = "RolledBack", .instead_of = "v2"},
+      {.version = "v2", .contract = "", .digest = "", .outcome = "Succeeded"},
+      {.version = "v1", .contract = "", .digest = "", .outcome = "Succeeded"}};
+  auto got = LastGoodVersion(object);
+  ASSERT_FALSE(got.ok());
+  EXPECT_THAT(got.error().message, HasSubstr("was rolled back from v3 to v2 already"));
+  object.provider.status.history[0].instead_of = "";  // a person's, that is in spec.version still
+  object.wanted = "v3";
+  EXPECT_EQ(LastGoodVersion(object).value(), "v2");
 }
 
 TEST(PatchOf, HasWhatChangesAndNothingElse) {  // L13

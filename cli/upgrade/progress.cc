@@ -131,12 +131,32 @@ class Wait {
   std::vector<std::string> open_;
 };
 
+// Not what was said before the write, with the same generation.
+bool IsRefused(const api::ProviderStatus& status, const AwaitedUpgrade& awaited) {
+  const kube::Condition* stalled = kube::FindCondition(status.conditions, api::condition::kStalled);
+  if (stalled == nullptr || stalled->status != "True") return false;
+  if (!awaited.before || awaited.before->observed_generation < awaited.generation) return true;
+  const kube::Condition* former = kube::FindCondition(awaited.before->conditions, api::condition::kStalled);
+  return former == nullptr || *former != *stalled;
+}
+
+// U13: it had come up, since a policy has begun something newer instead of it.
+bool HasGoneOn(const api::ProviderStatus& status, const AwaitedUpgrade& awaited) {
+  if (status.history.empty() || awaited.version.empty()) return false;
+  const api::HistoryEntry& last = status.history.front();
+  if (!api::SameVersion(last.instead_of, awaited.version)) return false;
+  if (!awaited.before || awaited.before->history.empty()) return true;
+  const api::HistoryEntry& former = awaited.before->history.front();
+  return last.version != former.version || last.started != former.started;
+}
+
 }  // namespace
 
 UpgradeStage StageOf(const api::Provider& provider, const AwaitedUpgrade& awaited) {
   const api::ProviderStatus& status = provider.status;
   if (status.observed_generation < awaited.generation) return UpgradeStage::kPending;
-  if (kube::IsTrue(status.conditions, api::condition::kStalled)) return UpgradeStage::kRefused;
+  if (HasGoneOn(status, awaited)) return UpgradeStage::kReady;
+  if (IsRefused(status, awaited)) return UpgradeStage::kRefused;
   bool is_there = awaited.version.empty() || api::SameVersion(status.installed_version, awaited.version);
   if (!is_there) return UpgradeStage::kPending;
   if (kube::IsTrue(status.conditions, api::condition::kReady)) return UpgradeStage::kReady;

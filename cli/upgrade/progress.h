@@ -1,6 +1,7 @@
 // How upgrades go on in the cluster, told as it changes.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,8 @@ struct AwaitedUpgrade {
   api::ProviderId id;
   std::string version;          // "": whichever is installed
   std::int64_t generation = 0;  // of the spec that was written; an older status says nothing of it
+  // The status as it was before the write. Annotations raise no generation: what they are to change may still be said.
+  std::optional<api::ProviderStatus> before = std::nullopt;
 };
 
 enum class UpgradeStage {

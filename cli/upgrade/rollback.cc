@@ -55,6 +55,17 @@ Status CheckContract(const std::vector<ProviderObject>& fleet, const UpgradeTarg
                   Describe(me.id), target.to.ToString(), target.to_contract, JoinNames(broken, 10)));
 }
 
+// U13: what a policy had begun and the operator has rolled back was never in spec.version, so that what runs, and is
+// well, would be left for the version before it.
+Status CheckIsNotBackAlready(const ProviderObject& object) {
+  const api::ProviderStatus& status = object.provider.status;
+  if (status.history.empty() || !api::SameVersion(status.installed_version, object.wanted)) return Ok();
+  const api::HistoryEntry& last = status.history.front();
+  if (last.outcome != api::outcome::kRolledBack || last.instead_of.empty()) return Ok();
+  return Refused(fmt::format("{} was rolled back from {} to {} already: name an older version with --to-version",
+                             Describe(object.provider.id), last.version, status.installed_version));
+}
+
 std::string Question(const UpgradeRollout& rollout) {
   const UpgradeTarget& target = rollout.targets[0];
   std::string out = fmt::format("{} goes from {} to {}", Describe(target.object.provider.id),
@@ -105,6 +116,7 @@ Result<std::string> LastGoodVersion(const ProviderObject& object) {
   // A rollback that was broken off has declared its version already, and the operator may have gone there.
   auto note = RollbackNoteOf(object.provider);
   if (note && api::SameVersion(note->to, object.wanted)) return object.wanted;
+  TRY(CheckIsNotBackAlready(object));
   auto installed = api::Version::Parse(status.installed_version), wanted = api::Version::Parse(object.wanted);
   bool goes_back = installed.ok() && wanted.ok() && *wanted < *installed;
   for (const api::HistoryEntry& entry : status.history) {

@@ -43,12 +43,32 @@ TEST_F(Upgrades, RollbackSaysThatAPolicyHoldsTheVersion) {  // L14, U13
   });
   Outcome got = Run({"rollback", "cluster-api", "--yes"});
   EXPECT_EQ(got.code, 1);
-  EXPECT_THAT(got.err, HasSubstr("cluster-api stays at v1.12.0, to which spec.upgradePolicy has led: set annotation "
-                                 "operator.cluster.x-k8s.io/allow-downgrade to \"true\" first"));
+  EXPECT_THAT(got.err, HasSubstr("cluster-api stays at v1.12.0, to which spec.upgradePolicy has led: to go back to "
+                                 "v1.11.0, set spec.upgradePolicy.type to None and run clusterctl rollback cluster-api "
+                                 "-n capi-system --to-version v1.11.0"));
   EXPECT_THAT(cluster_.writes(), IsEmpty());
   got = Run({"upgrade", "apply", "--core", "capi-system/cluster-api:v1.12.0"});
   EXPECT_EQ(got.code, 0) << got.err;
   EXPECT_EQ(VersionOf(kCore), "v1.12.0") << "the person's word is written, though it is installed already";
+}
+
+// To another version than spec.version: with the annotation alone that one would be installed.
+TEST_F(Upgrades, RollbackLeavesWhatAPolicyHadComeToOnceThatIsOver) {  // L14, U13
+  Release("cluster-api", "v1.11.1", "{major: 1, minor: 11, contract: v1beta2}", "x");
+  cluster_.Change(UpgradeCluster::PathOf(kCore), [](Json& core) {
+    core["spec"]["version"] = "v1.11.0";
+    core["spec"]["upgradePolicy"] = {{"type", "None"}};
+    core["status"]["installedVersion"] = "v1.12.0";
+    core["status"]["history"] = Json::array();
+    for (const char* version : {"v1.12.0", "v1.11.1"})
+      core["status"]["history"].push_back({{"version", version}, {"outcome", "Succeeded"}, {"insteadOf", "v1.11.0"}});
+  });
+  Outcome got = Run({"upgrade", "apply", "--core", "capi-system/cluster-api:v1.11.1"});
+  EXPECT_EQ(got.code, 1);
+  got = Run({"rollback", "cluster-api", "--yes"});
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_EQ(VersionOf(kCore), "v1.11.1");
+  EXPECT_TRUE(cluster_.Get(UpgradeCluster::PathOf(kCore))["metadata"]["annotations"].empty());
 }
 
 // What a policy has chosen and didn't come up is left for what spec.version says all the time.
@@ -77,11 +97,28 @@ TEST_F(Upgrades, RollbackLeavesWhatAPolicyHasChosenAndFailed) {  // L14, U13
   EXPECT_EQ(got.code, 0) << got.err;
   EXPECT_THAT(got.out, HasSubstr("v1.12.0 -> v1.11.0"));
   cluster_.has_operator = false;
+  // As the operator leaves it; annotations raise no generation.
+  cluster_.Change(UpgradeCluster::PathOf(kCore), [](Json& core) {
+    core["status"]["conditions"] =
+        Json::array({{{"type", "Ready"}, {"status", "False"}, {"reason", "RolloutTimedOut"}},
+                     {{"type", "Stalled"}, {"status", "True"}, {"reason", "RolloutTimedOut"}}});
+  });
   got = Run({"rollback", "cluster-api", "--yes", "--wait-provider-timeout", "1"});
+  EXPECT_THAT(got.err, HasSubstr("not within 1 s"));
   const Json core = cluster_.Get(UpgradeCluster::PathOf(kCore));
   const Json* leave = Find(core, {"metadata", "annotations", api::kAnnotationAllowDowngrade});
   ASSERT_TRUE(leave != nullptr) << got.err;
   EXPECT_EQ(*leave, "true");
+  cluster_.Change(UpgradeCluster::PathOf(kCore), [](Json& came) {
+    came["status"]["installedVersion"] = "v1.11.0";
+    came["status"]["conditions"] =
+        Json::array({{{"type", "Ready"}, {"status", "True"}, {"reason", "WorkloadsReady"}, {"message", ""}}});
+    came["status"]["history"].insert(came["status"]["history"].begin(),
+                                     Json{{"version", "v1.11.0"}, {"outcome", "Succeeded"}});
+  });
+  got = Run({"rollback", "cluster-api", "--to-version", "v1.11.0", "--yes"});
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_TRUE(cluster_.Get(UpgradeCluster::PathOf(kCore))["metadata"]["annotations"].empty());
 }
 
 TEST_F(Upgrades, ARollbackThatWasBrokenOffGoesOnBack) {  // L14

@@ -126,7 +126,7 @@ class Run {
     // An earlier run that was broken off may have left others on their way.
     std::string version = target != nullptr ? target->to.ToString() : object.wanted;
     bool left = target == nullptr && IsPausedByUs(provider) && !version.empty();
-    if (target != nullptr || left) awaited_.push_back({provider.id, version, generation});
+    if (target != nullptr || left) awaited_.push_back({provider.id, version, generation, provider.status});
     return Ok();
   }
 

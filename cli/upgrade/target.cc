@@ -338,15 +338,17 @@ bool HasOnlyFailed(const api::Provider& provider, const api::Version& to, std::s
 }
 
 // U13: what the policy has installed stays, and not the older version that would be declared. `back`: but for what has
-// failed.
+// failed, and where no policy goes there again.
 Status CheckPolicy(const UpgradeTarget& target, bool back) {
   const api::Provider& provider = target.object.provider;
   const std::string to = target.to.ToString(), runs = api::VersionToRun(to, provider.status, provider.annotations);
-  if (api::SameVersion(runs, to) || (back && HasOnlyFailed(provider, target.to, runs))) return Ok();
+  const bool is_over = provider.spec.upgrade_policy.type == api::UpgradeType::kNone;
+  if (api::SameVersion(runs, to) || (back && (is_over || HasOnlyFailed(provider, target.to, runs)))) return Ok();
   return Refused(
-      fmt::format("{} stays at {}, to which spec.upgradePolicy has led: set annotation {} to \"true\" first to "
-                  "have it go back to {}, and remove it and the policy afterwards",
-                  Describe(provider.id), runs, api::kAnnotationAllowDowngrade, to));
+      fmt::format("{} stays at {}, to which spec.upgradePolicy has led: to go back to {}, {}run clusterctl "
+                  "rollback {} -n {} --to-version {}",
+                  Describe(provider.id), runs, to, is_over ? "" : "set spec.upgradePolicy.type to None and ",
+                  api::ManifestLabel(provider.id.type, provider.id.name), provider.id.ns, to));
 }
 
 }  // namespace
