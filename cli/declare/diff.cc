@@ -217,7 +217,8 @@ class Wanted {
     const Json* spec = Find(wanted.json(), {"spec"});
     changed.json()["spec"] = spec == nullptr ? Json::object() : *spec;
     // allow-downgrade says which version runs (U13).
-    if (const Json* annotations = Find(wanted.json(), {"metadata", "annotations"}))
+    const Json* annotations = Find(wanted.json(), {"metadata", "annotations"});
+    if (annotations != nullptr && annotations->is_object())
       changed.json()["metadata"]["annotations"].update(*annotations);
     // An apply without a field leaves what these have filled in (I12, A2), and takes away what others wrote.
     const Json there = live->json().value("spec", Json::object());
