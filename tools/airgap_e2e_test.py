@@ -186,9 +186,9 @@ class AirGap(Commands, worlds.OnAWorld):
         kubeconfig = {"KUBECONFIG": self.world.plane.kubeconfig}
         block, upgrade = pages.blocks("A management cluster with `init`", PAGE, "bash")
         self.assertIn(f"--operator-image {own}\n", block)
-        init = pages.start(block, self.folder, self.environment(**kubeconfig))
-        self.world.serve(init)
-        self.printed(block, pages.finish(init))
+        with pages.start(block, self.folder, self.environment(**kubeconfig)) as init:
+            self.world.serve(init)
+            self.printed(block, pages.finish(init))
 
         self.upgrade_as_the_page_says(upgrade, kubeconfig)
 

@@ -41,11 +41,39 @@ class Unlucky(Started):
 
 
 class Blocks(WithFolder):
+    HANGS = "echo said\necho why >&2\nsleep 60 >&- 2>&- &\necho $! > child.new\nmv child.new child\nwait"
+
     def test_one_that_does_not_end_fails_with_what_it_said(self):
-        """It was a bare TimeoutExpired, without that and without the operator's last words."""
-        with mock.patch.object(pages, "LIMIT", 0.5):
-            done = pages.run("echo said\necho why >&2\nexec sleep 60", self.folder, dict(os.environ))
-        self.assertEqual((done.returncode, done.stdout, done.stderr), (pages.LATE, "said\n", "why\nit didn't end within 0.5 s\n"))
+        """It was a bare TimeoutExpired, without that and without the operator's last words; and bash alone was ended, not the
+        program that hung."""
+        with pages.start(self.HANGS, self.folder, dict(os.environ)) as process, mock.patch.object(pages, "LIMIT", 0.1):
+            child = self.child()
+            done = pages.finish(process)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (pages.LATE, "said\n", "why\nit didn't end within 0.1 s\n"))
+        self.await_end(child)
+
+    def test_one_that_nobody_finishes_ends(self):
+        with self.assertRaisesRegex(OSError, "no server"):
+            with pages.start(self.HANGS, self.folder, dict(os.environ)):
+                child = self.child()
+                raise OSError("no server")
+        self.await_end(child)
+
+    def child(self):
+        path = os.path.join(self.folder, "child")
+        worlds.until("it hangs", lambda: os.path.exists(path))
+        return pages.read(path).strip()
+
+    def await_end(self, child):
+        """Whoever takes over the children of the dead may leave it as a zombie."""
+
+        def ended():
+            try:
+                return pages.read(f"/proc/{child}/stat").rpartition(")")[2].split()[0] == "Z"
+            except (FileNotFoundError, ProcessLookupError):
+                return True
+
+        worlds.until("what hung is ended", ended, 20)
 
 
 class Lifetime(WithFolder):

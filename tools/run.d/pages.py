@@ -7,14 +7,17 @@ All tests of a program share one control plane, for a start takes as long as man
 without providers; or with a core provider, for the pages that begin with one, which takes longer still to install and remove.
 """
 
+import contextlib
 import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
 
 import built
+import children
 import cluster
 import plan
 import worlds
@@ -39,33 +42,42 @@ def environment(plane, home, **more):
     return dict(os.environ, HOME=home, KUBECONFIG=plane.kubeconfig, PATH=path, **more)
 
 
+@contextlib.contextmanager
 def start(block, folder, variables, stop_at_failure=True):
-    """The process of a block. It ends at the first failure, unless it is to go on as a reader's shell does, into which the block
-    was pasted."""
+    """The process of a block, for a `with`, whose end is its end, and that of what it has started. It ends at the first failure,
+    unless it is to go on as a reader's shell does, into which the block was pasted."""
     options = ["-euo", "pipefail"] if stop_at_failure else ["-u"]
-    return subprocess.Popen(
+    with subprocess.Popen(
         ["bash", *options, "-c", block], text=True, cwd=folder, env=variables,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
+        start_new_session=True, preexec_fn=children.bound(signal.SIGKILL),
+    ) as process:  # fmt: skip
+        try:
+            yield process
+        finally:
+            end(process)
+
+
+def end(process):
+    """Ends one that still runs with all that it has started: what hangs is a program that bash waits for."""
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def finish(process):
     """The finished process. One that doesn't end has failed, and says so."""
-    with process:
-        try:
-            output, errors = process.communicate(timeout=LIMIT)
-        except subprocess.TimeoutExpired as late:
-            process.kill()
-            output, errors = ((text or b"").decode(errors="replace") for text in (late.stdout, late.stderr))
-            return subprocess.CompletedProcess(process.args, LATE, output, f"{errors}it didn't end within {LIMIT} s\n")
-        except BaseException:  # nobody waits for it then
-            process.kill()
-            raise
+    try:
+        output, errors = process.communicate(timeout=LIMIT)
+    except subprocess.TimeoutExpired:
+        end(process)
+        output, errors = process.communicate()
+        return subprocess.CompletedProcess(process.args, LATE, output, f"{errors}it didn't end within {LIMIT} s\n")
     return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
 
 
 def run(block, folder, variables, stop_at_failure=True):
-    return finish(start(block, folder, variables, stop_at_failure))
+    with start(block, folder, variables, stop_at_failure) as process:
+        return finish(process)
 
 
 def checkout(folder):
