@@ -102,7 +102,7 @@ class HttpFolder(WithFolder):
         world.install()
         world.start_operator()
         world.declare(CORE, fetchConfig={"url": self.server.url})
-        world.until("it says why it asks nobody", lambda: "--allowed-sources" in world.status(CORE)[2], words=lambda: world.status(CORE)[2])
+        world.await_words(CORE, "--allowed-sources")
         self.assertEqual(self.server.server.asked, [])
         world.kill_operator()
         world.start_operator(f"--allowed-sources={self.server.address}", "--check-updates=10s")

@@ -150,6 +150,15 @@ class Lifetime(WithFolder):
         self.assertIsNone(world.operator.poll())
         unittest.doModuleCleanups()
 
+    def test_what_each_operator_said_is_kept(self):
+        """A secret that the first one printed was looked for in what the last one had said."""
+        world = Started()
+        for word in ("first", "last"):
+            world.run_operator(["echo", word])
+            world.operator.wait()
+        self.assertEqual((world.operator_log(), world.operator_logs()), ("last\n", "first\nlast\n"))
+        unittest.doModuleCleanups()
+
     def test_a_wait_that_fails_tells_what_was_seen_and_the_operators_last_words(self):
         world = Started()
         self.assertEqual(world.until("a true answer", iter([0, None, "yes"]).__next__), "yes")

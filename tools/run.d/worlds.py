@@ -84,9 +84,14 @@ class World:
 
     def operator_log(self):
         """What the operator that was started last has said."""
-        if self.name is None:
-            return ""
-        with open(self.processes.log_path(self.name), encoding="utf-8", errors="replace") as file:
+        return "" if self.name is None else self.log_of(self.name)
+
+    def operator_logs(self):
+        """What all of them have said."""
+        return "".join(self.log_of(f"capi-operator-{number + 1}") for number in range(self.operators))
+
+    def log_of(self, name):
+        with open(self.processes.log_path(name), encoding="utf-8", errors="replace") as file:
             return file.read()
 
     def last_words(self):

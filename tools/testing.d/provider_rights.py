@@ -69,6 +69,14 @@ class World(rights.World):
         settled = ready.get("status") == "True" and ready.get("observedGeneration") == item["metadata"]["generation"]
         return settled, item.get("status", {}).get("installedVersion"), words
 
+    def await_words(self, provider, *wanted):
+        words = lambda: self.status(provider)[2]  # noqa: E731
+        self.until(f"{provider['kind']} says {wanted}", lambda: all(word in words() for word in wanted), words=words)
+
+    def told(self):
+        """All that operators have told anybody: in their logs, in Events, which outlive a condition, and in the objects."""
+        return "".join([self.operator_logs(), *(self.must("get", kinds, "-A", "-o", "json") for kinds in ("events", "capi-providers"))])
+
     def await_newer(self, provider, version):
         """U12: of the minor version the newest that the source has."""
         newer = lambda: [one["version"] for one in self.get(provider["kind"], provider["name"], "-n", provider["ns"])["status"].get("availableUpgrades", [])]  # noqa: E731
