@@ -137,7 +137,7 @@ class Git(unittest.TestCase):
         (block,) = [block for block in pages.blocks(SECTION, PAGE, "bash") if "git push" in block]
         git_server.git(folder, "config", "user.name", "a")
         git_server.git(folder, "config", "user.email", "a@b")
-        done = pages.run(block, folder, dict(os.environ, HOME=world.state.path))
+        done = pages.run(block, folder, git_server.environment(world.state.path))
         self.assertEqual(done.returncode, 0, done.stderr)
         (objects,) = pages.blocks(SECTION, PAGE, "yaml")
         objects = objects.replace("https://git.example.com/platform/providers.git", world.git.url("platform.git"))

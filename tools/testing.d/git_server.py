@@ -12,6 +12,7 @@ import subprocess
 import threading
 
 import oci_registry
+import worlds
 
 USER, PASSWORD = "robot", "s3cret-of-the-repository"
 PORTS = itertools.count(7000)  # one for each server of this process
@@ -22,11 +23,17 @@ def openssl(folder, *words):
     subprocess.run(["openssl", *words], check=True, capture_output=True, cwd=folder)
 
 
+def environment(home, **more):
+    """Of git for a test: nobody's configuration counts, and no repository of whose hook the test is a part."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") and name != "XDG_CONFIG_HOME"}
+    return {**inherited, "HOME": home, "GIT_CONFIG_NOSYSTEM": "1", **more}
+
+
 def git(folder, *words, **more):
-    """What it says. Nobody's configuration counts."""
+    """What it says."""
     names = {f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in (("NAME", "a"), ("EMAIL", "a@b"))}
-    environment = dict(os.environ, HOME=folder, GIT_CONFIG_NOSYSTEM="1", **names, **more)
-    return subprocess.run(["git", *words], check=True, capture_output=True, text=True, cwd=folder, env=environment).stdout
+    options = {"capture_output": True, "text": True, "stdin": subprocess.DEVNULL, "timeout": worlds.LIMIT}
+    return subprocess.run(["git", *words], check=True, cwd=folder, env=environment(folder, **names, **more), **options).stdout
 
 
 class Repositories:
@@ -39,7 +46,6 @@ class Repositories:
     def create(self, name):
         path = os.path.join(self.folder, name)
         git(self.folder, "init", "-q", "--bare", "-b", "main", path)
-        git(path, "config", "http.receivepack", "true")
         git(path, "config", "uploadpack.allowFilter", "true")
         return path
 
@@ -124,7 +130,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         variables = {"GIT_PROJECT_ROOT": self.repositories, "GIT_HTTP_EXPORT_ALL": "1", "PATH_INFO": path, "QUERY_STRING": query}
         variables |= {"REQUEST_METHOD": self.command, "CONTENT_TYPE": self.headers.get("Content-Type", ""), "REMOTE_USER": USER}
         variables |= {"CONTENT_LENGTH": str(len(body)), "GIT_PROTOCOL": self.headers.get("Git-Protocol", "")}
-        done = subprocess.run(["git", "http-backend"], input=body, capture_output=True, check=False, env=dict(os.environ, **variables))
+        done = subprocess.run(["git", "http-backend"], input=body, capture_output=True, check=False, env=environment(self.repositories, **variables))
         head, _, answer = done.stdout.partition(b"\r\n\r\n")
         lines = [line.partition(": ")[::2] for line in head.decode().split("\r\n")]
         status = re.match(r"\d+", dict(lines).get("Status", "200" if lines else "500"))
