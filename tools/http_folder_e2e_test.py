@@ -1,15 +1,11 @@
 #!/usr/bin/env python3
 """Releases in a folder that a web server has (behaviour.md I18): for clusterctl, and for an operator on a real control plane."""
 
-import functools
-import http.server
 import json
 import os
 import shutil
-import ssl
 import subprocess
 import sys
-import threading
 import unittest
 
 sys.dont_write_bytecode = True
@@ -17,6 +13,7 @@ TOOLS = os.path.dirname(os.path.realpath(__file__))
 sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", "testing.d")]
 
 import built  # noqa: E402
+import folder_server  # noqa: E402
 import pages  # noqa: E402
 import provider_rights  # noqa: E402
 import rights  # noqa: E402
@@ -26,39 +23,17 @@ from tree import WithFolder  # noqa: E402
 VERSIONS = ("v1.11.0", "v1.12.0")
 
 
-class Handler(http.server.SimpleHTTPRequestHandler):
-    """Of Python's own web server, which lists folders in a way of its own."""
-
-    def log_message(self, *arguments):
-        self.server.asked.append((self.path, self.headers.get("Authorization")))
+TOKENS = {"GITHUB_TOKEN": "ghp_s3cret-of-the-test", "GITLAB_ACCESS_TOKEN": "glpat-s3cret-of-the-test"}
 
 
-class FolderServer:
-    """Releases of Cluster API, over TLS with a certificate of a CA of one's own."""
-
-    def __init__(self, folder):
-        self.folder = os.path.join(folder, "served")
-        place = os.path.join(self.folder, "capi")
-        for version in VERSIONS:
-            shutil.copytree(os.path.join(rights.RELEASES, "cluster-api", version), os.path.join(place, version))
-        with open(os.path.join(place, "versions.txt"), "w", encoding="utf-8") as file:
-            file.write("# releases\n" + "".join(f"{version}\n" for version in VERSIONS))
-        self.ca = os.path.join(folder, "server.pem")
-        make = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=files"]
-        names = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", f"{self.ca}.key", "-out", self.ca]
-        subprocess.run([*make, *names], check=True, capture_output=True)
-        tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-        tls.load_cert_chain(self.ca, f"{self.ca}.key")
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=self.folder))
-        self.server.asked = []
-        self.server.socket = tls.wrap_socket(self.server.socket, server_side=True)
-        self.address = f"127.0.0.1:{self.server.server_address[1]}"
-        self.url = f"https://{self.address}/capi/latest/core-components.yaml"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def close(self):
-        self.server.shutdown()
-        self.server.server_close()
+def fill(folder):
+    """Releases of Cluster API."""
+    place = os.path.join(folder, "capi")
+    for version in VERSIONS:
+        shutil.copytree(os.path.join(rights.RELEASES, "cluster-api", version), os.path.join(place, version))
+    with open(os.path.join(place, "versions.txt"), "w", encoding="utf-8") as file:
+        file.write("# releases\n" + "".join(f"{version}\n" for version in VERSIONS))
+    return folder
 
 
 class World(provider_rights.World):
@@ -67,20 +42,27 @@ class World(provider_rights.World):
     def run_operator(self, command, env=None):
         """Without a folder of its own, and with the CA of the server."""
         command = [word for word in command if not word.startswith("--releases-dir=")]
-        super().run_operator(command, env=dict(os.environ, SSL_CERT_FILE=self.ca, NO_PROXY="127.0.0.0/8"))
+        super().run_operator(command, env=dict(os.environ, SSL_CERT_FILE=self.ca, NO_PROXY="127.0.0.0/8", **TOKENS))
 
 
 class HttpFolder(WithFolder):
     def setUp(self):
         super().setUp()
-        self.server = FolderServer(self.folder)
+        self.server = folder_server.FolderServer(fill(os.path.join(self.folder, "served")), self.folder)
+        self.url = f"https://{self.server.address}/capi/latest/core-components.yaml"
         self.addCleanup(self.server.close)
-        # Nobody was sent what authenticates.
-        self.addCleanup(lambda: self.assertEqual([one for one in self.server.server.asked if one[1]], []))
+        self.addCleanup(self.nobody_was_sent_credentials)
+
+    def nobody_was_sent_credentials(self):
+        """Whoever asked had some."""
+        self.assertIn(f"Host: {self.server.address}", self.server.asked[0][1])
+        for path, headers in self.server.asked:
+            for word in ("authorization:", "private-token:", "s3cret"):
+                self.assertNotIn(word, headers.lower(), path)
 
     def clusterctl(self, *arguments, code=0):
-        config = self.write("clusterctl.yaml", f"providers: [{{name: cluster-api, type: CoreProvider, url: '{self.server.url}'}}]\n")
-        variables = {"HOME": self.folder, "PATH": "/usr/bin:/bin", "SSL_CERT_FILE": self.server.ca}
+        config = self.write("clusterctl.yaml", f"providers: [{{name: cluster-api, type: CoreProvider, url: '{self.url}'}}]\n")
+        variables = {"HOME": self.folder, "PATH": "/usr/bin:/bin", "SSL_CERT_FILE": self.server.certificate, **TOKENS}
         done = subprocess.run([built.find("clusterctl"), *arguments, "--config", config], capture_output=True, text=True, check=False, env=variables)
         self.assertEqual(done.returncode, code, done.stderr)
         return done.stdout if code == 0 else done.stderr
@@ -98,12 +80,15 @@ class HttpFolder(WithFolder):
     def test_an_operator_installs_from_it(self):
         world = World()
         self.addCleanup(world.close)
-        world.ca = self.server.ca
+        world.ca = self.server.certificate
         world.install()
         world.start_operator()
-        world.declare(CORE, fetchConfig={"url": self.server.url})
+        world.prepare(CORE["ns"])
+        keys = [f"--from-literal={name.lower().replace('_', '-')}={token}" for name, token in TOKENS.items()]
+        world.must("create", "secret", "generic", "tokens", "-n", CORE["ns"], *keys)
+        world.declare(CORE, fetchConfig={"url": self.url}, configSecret={"name": "tokens"})
         world.await_words(CORE, "--allowed-sources")
-        self.assertEqual(self.server.server.asked, [])
+        self.assertEqual(self.server.asked, [])
         world.kill_operator()
         world.start_operator(f"--allowed-sources={self.server.address}", "--check-updates=10s")
         world.await_ready(CORE, "v1.12.0")
