@@ -12,6 +12,8 @@ TOOLS = os.path.dirname(os.path.realpath(__file__))
 sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", "testing.d")]
 
 import git_server  # noqa: E402
+import process  # noqa: E402
+import progress  # noqa: E402
 from tree import WithFolder  # noqa: E402
 
 
@@ -31,6 +33,19 @@ class Repositories(WithFolder):
             self.assertEqual(git_server.git(path, "ls-tree", "-r", "--name-only", "v1.0.0"), "core/metadata.yaml\n")
         refs = subprocess.run(["git", "-C", work, "for-each-ref"], check=True, capture_output=True, text=True)
         self.assertEqual((refs.stdout, os.listdir(work)), ("", [".git"]))
+
+
+class Ssh(WithFolder):
+    def start(self):
+        processes = process.Processes(self.folder)
+        self.addCleanup(processes.stop)
+        return git_server.Ssh(self.folder, processes)
+
+    def test_one_that_ends_is_told_with_its_words(self):
+        """It was waited for, for two minutes."""
+        with mock.patch.object(git_server, "SSHD", self.write("sshd", "#!/bin/sh\necho no such option\nexit 1\n")):
+            with self.assertRaisesRegex(progress.AssetError, r"sshd ended by itself \(exit code 1\):\n  no such option"):
+                self.start()
 
 
 if __name__ == "__main__":

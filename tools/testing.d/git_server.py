@@ -1,10 +1,10 @@
 """Git on loopback: over HTTPS its own `http-backend`, behind a server with a certificate of a CA of its own, and over ssh."""
 
 import base64
-import getpass
 import http.server
 import itertools
 import os
+import pwd
 import re
 import shutil
 import ssl
@@ -164,7 +164,15 @@ class Ssh(Repositories):
             file.write("\n".join(lines) + "\n")
         if os.geteuid() == 0:
             os.makedirs("/run/sshd", exist_ok=True)  # the package's own start makes it
-        self.process = processes.start("sshd", [SSHD, "-D", "-e", "-f", os.path.join(self.state, "config")])
+        self.processes, self.process = processes, processes.start("sshd", [SSHD, "-D", "-e", "-f", os.path.join(self.state, "config")])
+        worlds.until("sshd answers", self.answers)
+
+    def answers(self):
+        """It may have ended by itself, and then says why."""
+        self.processes.check()
+        scan = ["ssh-keyscan", "-p", str(self.port), self.host]
+        return subprocess.run(scan, capture_output=True, check=False, timeout=worlds.LIMIT).stdout
 
     def url(self, name):
-        return f"ssh://{getpass.getuser()}@{self.address}{self.folder}/{name}"
+        user = pwd.getpwuid(os.geteuid()).pw_name  # LOGNAME may be another's
+        return f"ssh://{user}@{self.address}{self.folder}/{name}"
