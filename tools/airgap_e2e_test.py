@@ -387,7 +387,8 @@ class BundledImages(Commands):
 
     def skopeo(self, *arguments, inspect=True):
         flags = ["--tls-verify=false", f"--creds={oci_registry.USER}:{oci_registry.PASSWORD}"] if inspect else [f"--src-creds={oci_registry.USER}:{oci_registry.PASSWORD}"]
-        done = subprocess.run(["skopeo", arguments[0], *flags, *arguments[1:]], capture_output=True, check=False, env={"PATH": "/usr/bin:/bin", "HOME": self.folder})
+        command, environment = ["skopeo", arguments[0], *flags, *arguments[1:]], {"PATH": "/usr/bin:/bin", "HOME": self.folder}
+        done = subprocess.run(command, capture_output=True, check=False, timeout=pages.LIMIT, env=environment)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
@@ -396,7 +397,8 @@ class BundledImages(Commands):
         with tarfile.open(os.path.join(self.folder, "bundle.tar")) as archive:
             archive.extractall(layout)
         for image, digest in pushed.items():
-            raw = subprocess.run(["skopeo", "inspect", "--raw", f"oci:{layout}:{image}"], capture_output=True, check=True, env={"PATH": "/usr/bin:/bin", "HOME": self.folder})
+            command, environment = ["skopeo", "inspect", "--raw", f"oci:{layout}:{image}"], {"PATH": "/usr/bin:/bin", "HOME": self.folder}
+            raw = subprocess.run(command, capture_output=True, check=True, timeout=pages.LIMIT, env=environment)
             self.assertEqual(oci_registry.digest_of(raw.stdout), digest)
 
 

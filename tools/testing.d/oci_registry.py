@@ -104,13 +104,13 @@ class Registry:
 
     def push_image(self, repository, tag, platforms, layers):
         """An image as builders push it: an index, and for each platform a manifest with these layers and one more. The index's digest."""
-        named = []
+        as_layer = lambda content: self.blob(repository, content) | {"mediaType": "application/vnd.oci.image.layer.v1.tar"}  # noqa: E731
+        named, shared = [], [as_layer(layer) for layer in layers]
         for platform in platforms:
             config = self.blob(repository, json.dumps({"os": "linux", "architecture": platform, "rootfs": {"type": "layers", "diff_ids": []}}).encode())
-            own = [*layers, f"{repository} {platform}".encode()]
             manifest = {
                 "schemaVersion": 2, "mediaType": MANIFEST, "config": config | {"mediaType": "application/vnd.oci.image.config.v1+json"},
-                "layers": [self.blob(repository, layer) | {"mediaType": "application/vnd.oci.image.layer.v1.tar"} for layer in own],
+                "layers": [*shared, as_layer(f"{repository} {platform}".encode())],
             }  # fmt: skip
             text = json.dumps(manifest, indent=1).encode()
             self.must(201, "PUT", f"/v2/{repository}/manifests/{digest_of(text)}", text, MANIFEST)
