@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "base/files.h"
 #include "base/testing/cost.h"
 #include "fetch/git/git_testing.h"
@@ -259,6 +261,17 @@ TEST(GitRequests, AFileIsReadWithoutTheOtherTags_T15) {
   EXPECT_EQ(cost.answer, "read");
   if (!kMeasuresCost) return;
   EXPECT_LT(cost.bytes, 3e6);
+}
+
+// Where a hook of git's ran the tests, their commits and tags came into the repository that the hook was of.
+TEST(GitStandIn, LeavesAHooksRepositoryAlone) {
+  GitStandIn hooks;
+  setenv("GIT_DIR", hooks.folder().c_str(), 1);
+  GitStandIn server;
+  server.Release("v1.0.0", AwsRelease());
+  EXPECT_THAT(Texts(server.Open()->Versions({})), ElementsAre("v1.0.0"));
+  unsetenv("GIT_DIR");
+  EXPECT_EQ(hooks.Git("for-each-ref"), "");
 }
 
 }  // namespace

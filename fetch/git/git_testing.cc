@@ -32,10 +32,11 @@ std::string Run(const std::string& command, bool& ok) {
   return out;
 }
 
-// Nobody's configuration counts, and all commits are of one time.
+// For `env`. Nobody's configuration counts, no repository of whose hook the test is a part, and all commits are of one
+// time.
 std::string Environment(const std::string& home) {
   return fmt::format(
-      "HOME={} GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a "
+      "-i PATH=\"$PATH\" HOME={} GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a "
       "GIT_COMMITTER_EMAIL=a@b GIT_AUTHOR_DATE=1700000000Z GIT_COMMITTER_DATE=1700000000Z",
       Quoted(home));
 }
