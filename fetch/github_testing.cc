@@ -136,9 +136,14 @@ void GitHubStandIn::AnswerDownloadsWith(std::string text) {
   download_text_ = std::make_unique<std::string>(std::move(text));
 }
 
-void GitHubStandIn::ServeTags(std::vector<std::string> others) {
-  for (const GitHubRelease& release : releases_) others.push_back(release.tag);
+void GitHubStandIn::Publish(std::vector<GitHubRelease> releases) {
   MutexLock lock(mu_);
+  releases_ = std::move(releases);
+}
+
+void GitHubStandIn::ServeTags(std::vector<std::string> others) {
+  MutexLock lock(mu_);
+  for (const GitHubRelease& release : releases_) others.push_back(release.tag);
   refs_ = std::make_unique<std::string>(RefsOf(others));
 }
 
@@ -181,11 +186,9 @@ http::Response GitHubStandIn::ApiWithETag(const http::ServerRequest& request) {
 
 http::Response GitHubStandIn::Api(const http::ServerRequest& request) {
   const std::string path = AsOfR(request.path, "/repos/o/");
-  {
-    MutexLock lock(mu_);
-    if (api_answer_) return *api_answer_;
-    if (private_ && request.headers.Get("Authorization").empty()) return NotFound();
-  }
+  MutexLock lock(mu_);
+  if (api_answer_) return *api_answer_;
+  if (private_ && request.headers.Get("Authorization").empty()) return NotFound();
   if (path == kRepository) return ListPage(request);
   std::string rest = ReplaceAll(path, kRepository, "");
   for (size_t i = 0; i < releases_.size(); ++i) {
@@ -201,13 +204,11 @@ http::Response GitHubStandIn::Api(const http::ServerRequest& request) {
 
 http::Response GitHubStandIn::Web(const http::ServerRequest& request) {
   std::string path = AsOfR(request.path, "/o/");
-  {
-    MutexLock lock(mu_);
-    if (private_) return NotFound();
-    if (path == "/o/r.git/info/refs" && request.query == "service=git-upload-pack" && refs_)
-      return TextResponse(200, *refs_, "application/x-git-upload-pack-advertisement");
-    if (download_text_) return TextResponse(200, *download_text_, "text/html");
-  }
+  MutexLock lock(mu_);
+  if (private_) return NotFound();
+  if (path == "/o/r.git/info/refs" && request.query == "service=git-upload-pack" && refs_)
+    return TextResponse(200, *refs_, "application/x-git-upload-pack-advertisement");
+  if (download_text_) return TextResponse(200, *download_text_, "text/html");
   if (!path.starts_with(kDownloads)) return NotFound();
   path = "/" + path.substr(kDownloads.size());
   if (FindObject(path) == nullptr) return NotFound();
@@ -215,6 +216,7 @@ http::Response GitHubStandIn::Web(const http::ServerRequest& request) {
 }
 
 http::Response GitHubStandIn::Objects(const http::ServerRequest& request) {
+  MutexLock lock(mu_);
   const std::string* text = FindObject(request.path);
   return text == nullptr ? NotFound() : TextResponse(200, *text, "application/octet-stream");
 }

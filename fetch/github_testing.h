@@ -46,6 +46,7 @@ class GitHubStandIn {
   void AnswerApiWith(http::Response response);
   void AnswerApi();
   void AnswerDownloadsWith(std::string text);
+  void Publish(std::vector<GitHubRelease> releases);  // these, and no others
   // From now on the web site's git server names the tags of the releases, and these.
   void ServeTags(std::vector<std::string> others = {});
   // From now on the API's answers have an ETag, and say for how long they hold.
@@ -60,11 +61,11 @@ class GitHubStandIn {
   http::Response Web(const http::ServerRequest& request);
   http::Response Objects(const http::ServerRequest& request);
   void Note(std::string_view host, const http::ServerRequest& request, int status);
-  http::Response ListPage(const http::ServerRequest& request) const;
-  const std::string* FindObject(const std::string& path) const;
+  http::Response ListPage(const http::ServerRequest& request) const CAPI_REQUIRES(mu_);
+  const std::string* FindObject(const std::string& path) const CAPI_REQUIRES(mu_);
 
-  const std::vector<GitHubRelease> releases_;
   mutable Mutex mu_;
+  std::vector<GitHubRelease> releases_ CAPI_GUARDED_BY(mu_);
   std::vector<SeenRequest> seen_ CAPI_GUARDED_BY(mu_);
   bool private_ CAPI_GUARDED_BY(mu_) = false;
   std::unique_ptr<http::Response> api_answer_ CAPI_GUARDED_BY(mu_);

@@ -4,13 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
+#include <algorithm>
 #include <map>
 
-#include "base/http/server/server.h"
 #include "base/strings.h"
 #include "e2e/releases/tiny_core.h"
 #include "e2e/support/managed_cluster.h"
+#include "fetch/github_testing.h"
 
 namespace capi::e2e {
 namespace {
@@ -248,60 +248,32 @@ TEST_F(Updates, ThePolicyStaysWithinTheContract_U13) {
   EXPECT_EQ(Begun(), 0);
 }
 
-// GitHub, for a core of three releases: how often it was asked for the list, and whether it answers. Thread-safe.
-class GitHub {
- public:
-  GitHub() {
-    auto started = http::Server::Start({}, [this](const http::ServerRequest& request) { return Answer(request); });
-    EXPECT_TRUE(started.ok());
-    server_ = std::move(started).value();
-  }
-  std::string url() const { return "http://" + server_->address(); }
-  void Publish(int patch = 1) { newest_ = patch; }
-  void Lose(int patch) { lost_ = patch; }  // all but its metadata
-  void BreakDown() { broken_ = true; }
-  int lists() const { return lists_; }
+fetch::GitHubRelease OnGitHub(const TinyCore& small) {
+  return {.tag = small.version,
+          .assets = {{"metadata.yaml", small.Metadata()}, {"core-components.yaml", small.Components()}}};
+}
 
- private:
-  http::Response Answer(const http::ServerRequest& request) {
-    http::Response response;
-    response.status = broken_ ? 503 : 404;
-    if (broken_) return response;
-    if (request.path.ends_with("/releases")) {
-      ++lists_;
-      response.status = 200;
-      Json releases = Json::array();
-      for (int patch = newest_; patch >= 0; --patch) releases.push_back({{"tag_name", fmt::format("v1.0.{}", patch)}});
-      response.body = ToJsonText(releases);
-    } else if (request.path.find("/releases/download/") != std::string::npos) {
-      const auto parts = Split(request.path, '/');
-      const TinyCore small{.version = parts[5]};
-      const bool is_metadata = parts[6] == "metadata.yaml";
-      // By a tag without v it would be asked for, too.
-      if (!is_metadata && small.version.ends_with(fmt::format("1.0.{}", lost_.load()))) return response;
-      response.status = 200;
-      response.body = is_metadata ? small.Metadata() : small.Components();
-    }
-    return response;
-  }
-  std::unique_ptr<http::Server> server_;
-  std::atomic<bool> broken_ = false;
-  std::atomic<int> lists_ = 0, newest_ = 0, lost_ = -1;
-};
+// How often it was asked for the list.
+std::ptrdiff_t Lists(const fetch::GitHubStandIn& github) {
+  return std::ranges::count_if(github.seen(),
+                               [](const auto& one) { return one.target.starts_with("/repos/o/r/releases?"); });
+}
 
 // U12: a source on the network is asked now and then; one that is away makes nobody ill.
 TEST_F(Updates, ASourceIsAskedNowAndThen_U12) {
-  GitHub github;
-  StartOperator({"--check-updates=10s", "--github-api-url=" + github.url(), "--github-url=" + github.url()});
+  fetch::GitHubStandIn github({OnGitHub({.version = "v1.0.0"})});
+  const fetch::GitHubOptions at = github.options();
+  StartOperator({"--check-updates=10s", "--github-api-url=" + at.api_url, "--github-url=" + at.download_url});
   cluster_->CreateNamespace(kCore.ns);
-  cluster_->ApplyProvider(kCore.type, kCore.ns, kCore.name, {{"version", "v1.0.0"}});
+  cluster_->ApplyProvider(kCore.type, kCore.ns, kCore.name,
+                          {{"version", "v1.0.0"}, {"fetchConfig", {{"url", fetch::kReleases}}}});
   ASSERT_TRUE(AwaitReady(kCore));
-  EXPECT_TRUE(kube::Eventually([&] { return github.lists() >= 2; }, Seconds(60)));
+  EXPECT_TRUE(kube::Eventually([&] { return Lists(github) >= 2; }, Seconds(60)));
   EXPECT_EQ(See(kCore).Status("UpgradeAvailable"), "") << "there is nothing to tell";
-  github.Publish();
+  github.Publish({OnGitHub({.version = "v1.0.1"}), OnGitHub({.version = "v1.0.0"})});
   EXPECT_TRUE(kube::Eventually([&] { return Available() == std::vector<std::string>{"v1.0.1"}; }, Seconds(60)))
       << See(kCore).Describe();
-  github.BreakDown();
+  github.AnswerApiWith(fetch::TextResponse(503, ""));
   ASSERT_TRUE(AwaitReason(kCore, "UpgradeAvailable", "UpdateCheckFailed", Seconds(60)));
   EXPECT_EQ(See(kCore).Status("Ready"), "True");
   EXPECT_EQ(Available(), std::vector<std::string>{"v1.0.1"}) << "what was known is so still";
@@ -309,20 +281,23 @@ TEST_F(Updates, ASourceIsAskedNowAndThen_U12) {
 
 // U13: from a version that the policy has come to.
 TEST_F(Updates, AChoiceThatCannotBeFetchedTakesNothingBack_U13) {
-  GitHub github;
-  StartOperator({"--check-updates=10s", "--github-api-url=" + github.url(), "--github-url=" + github.url()});
+  fetch::GitHubStandIn github({OnGitHub({.version = "v1.0.0"})});
+  const fetch::GitHubOptions at = github.options();
+  StartOperator({"--check-updates=10s", "--github-api-url=" + at.api_url, "--github-url=" + at.download_url});
   cluster_->CreateNamespace(kCore.ns);
-  cluster_->ApplyProvider(kCore.type, kCore.ns, kCore.name,
-                          {{"version", "v1.0.0"}, {"upgradePolicy", {{"type", "Patch"}}}});
+  cluster_->ApplyProvider(
+      kCore.type, kCore.ns, kCore.name,
+      {{"version", "v1.0.0"}, {"upgradePolicy", {{"type", "Patch"}}}, {"fetchConfig", {{"url", fetch::kReleases}}}});
   ASSERT_TRUE(AwaitReady(kCore));
-  github.Publish(1);
+  github.Publish({OnGitHub({.version = "v1.0.1"}), OnGitHub({.version = "v1.0.0"})});
   ASSERT_TRUE(AwaitInstalled("v1.0.1"));
   const auto installed = Versions(kCore);
   const auto history = See(kCore).provider.status.history;
-  github.Lose(2);
-  github.Publish(2);
+  fetch::GitHubRelease lost = OnGitHub({.version = "v1.0.2"});
+  lost.assets.erase("core-components.yaml");
+  github.Publish({lost, OnGitHub({.version = "v1.0.1"}), OnGitHub({.version = "v1.0.0"})});
   ASSERT_TRUE(AwaitRefused("v1.0.2"));
-  github.BreakDown();
+  github.AnswerApiWith(fetch::TextResponse(503, ""));
   ASSERT_TRUE(AwaitReason(kCore, "UpgradeAvailable", "UpdateCheckFailed", Seconds(60)));
   operator_->Restart();
   ASSERT_TRUE(AwaitPass(kCore));
