@@ -252,7 +252,7 @@ TEST_F(BadInput, HasItsConditionReasonAndMessage) {
     EXPECT_EQ(seen.Status("Ready"), "False");
     EXPECT_EQ(seen.Reason("Ready"), c.reason);
     EXPECT_THAT(seen.Message(c.condition), HasSubstr(c.message));
-    EXPECT_TRUE(kube::Eventually([&] { return AnEventTells(c); })) << "no event tells: " << c.message;
+    EXPECT_TRUE(Eventually([&] { return AnEventTells(c); })) << "no event tells: " << c.message;
     EXPECT_EQ(seen.provider.status.observed_generation, seen.provider.generation);
     EXPECT_EQ(seen.Status("Stalled") == "True", seen.Status("Reconciling") != "True") << "kstatus: one of the two";
     EXPECT_TRUE(AwaitPassByEdit({ProviderType::kInfrastructure, "bad", c.name, ""}));
@@ -307,12 +307,12 @@ TEST_F(BadInput, AValueOfASecretIsNotRepeated) {
       {{"version", "v1.0.0"},
        {"fetchConfig", {{"selector", {{"matchLabels", {{"provider.cluster.x-k8s.io/name", loud.name}}}}}}},
        {"configSecret", {{"name", "pins-of-loud"}}}});
-  ASSERT_TRUE(kube::Eventually([&] { return See(loud).Message("Ready").find("metadata.labels") != std::string::npos; }))
+  ASSERT_TRUE(Eventually([&] { return See(loud).Message("Ready").find("metadata.labels") != std::string::npos; }))
       << See(loud).Describe();
   EXPECT_THAT(See(loud).Message("Ready"), HasSubstr("\"***-\""));
   const kube::Resource& events = kube::Builtin("Event");
   std::vector<kube::Object> reported;
-  EXPECT_TRUE(kube::Eventually([&] {
+  EXPECT_TRUE(Eventually([&] {
     auto list = cluster_->client().List(cluster_->ctx(), events, "bad", {.field_selector = "involvedObject.name=loud"});
     if (list.ok()) reported = list->items;
     return !reported.empty();

@@ -62,7 +62,7 @@ TEST_F(Change, ReconcileAtFetchesAgain) {
   EXPECT_EQ(Extra(), "first");
   auto annotate = [&](const char* value) {
     Annotate(kCore, "operator.cluster.x-k8s.io/reconcile-at", value);
-    EXPECT_TRUE(kube::Eventually([&] { return See(kCore).provider.status.handled_reconcile_at == value; }));
+    EXPECT_TRUE(Eventually([&] { return See(kCore).provider.status.handled_reconcile_at == value; }));
   };
   annotate("1");
   ASSERT_TRUE(AwaitReady(kCore));
@@ -114,7 +114,7 @@ TEST_F(Change, AnotherBuildOfTheOperatorRestartsNothing) {
     const Managed& provider = item.first;
     SCOPED_TRACE(provider.Label());
     const api::ProviderStatus& was = before[provider.Label()];
-    ASSERT_TRUE(kube::Eventually([&] { return See(provider).provider.status.applied == was.applied; }))
+    ASSERT_TRUE(Eventually([&] { return See(provider).provider.status.applied == was.applied; }))
         << See(provider).Describe();
     EXPECT_EQ(Versions(provider), versions[provider.Label()]);
     EXPECT_EQ(See(provider).provider.status, was);
@@ -141,7 +141,7 @@ TEST_F(Change, AnotherSelectorNeedsNoOutage) {
   }
   ASSERT_EQ(available.size(), 1u);
   StoreTiny(*cluster_, kCore.ns, {.version = "v1.0.0", .app = "other"});
-  bool changed = kube::Eventually([&] {
+  bool changed = Eventually([&] {
     auto left = cluster_->client().List(cluster_->ctx(), kube::Builtin("ReplicaSet"), kCore.ns);
     auto now = cluster_->client().Get(cluster_->ctx(), kube::Builtin("Deployment"), kCore.ns, "small-manager");
     if (!now.ok() || now->uid() == old.uid() || !left.ok()) return false;

@@ -30,7 +30,7 @@ class Contract : public ManagedCluster {
   void Await(const std::vector<Managed>& members, const std::string& version, const std::string& reason) {
     for (const Managed& m : members) {
       Seen seen;
-      ASSERT_TRUE(kube::Eventually(
+      ASSERT_TRUE(Eventually(
           [&] {
             seen = See(m);
             return seen.provider.status.installed_version == version && seen.Reason("Ready") == reason &&
@@ -108,7 +108,7 @@ class Contract : public ManagedCluster {
              message.find("BootstrapProvider") == message.npos &&
              message.find("InfrastructureProvider") == message.npos;
     };
-    ASSERT_TRUE(kube::Eventually(last_one, kLimit)) << Message(kCore);
+    ASSERT_TRUE(Eventually(last_one, kLimit)) << Message(kCore);
     EXPECT_THAT(Message(kCore), HasSubstr("ControlPlaneProvider capi-kubeadm-control-plane-system/kubeadm (v1alpha4)"));
     EXPECT_EQ(Replicas(kControlPlane), 1);
     EXPECT_EQ(See(kCore).provider.status.installed_version, "v0.4.2");
@@ -120,7 +120,7 @@ class Contract : public ManagedCluster {
     auto unknown = [&] {
       return Message(kCore).find("kubeadm (it runs, but its status names no contract") != std::string::npos;
     };
-    EXPECT_TRUE(kube::Eventually(unknown, kLimit)) << Message(kCore);
+    EXPECT_TRUE(Eventually(unknown, kLimit)) << Message(kCore);
     HandsOn(kControlPlane);
     Held(kControlPlane, "WaitingForOrder");
     EXPECT_EQ(See(kCore).provider.status.installed_version, "v0.4.2");
@@ -150,8 +150,7 @@ TEST_F(Contract, TheWholeSequence) {
   // C4: the last one is paused, and all of it goes, though the operator dies on the way (U7).
   auto change = std::make_unique<Change>(*cluster_, first);
   PatchSpec(kControlPlane, {{"paused", true}});
-  ASSERT_TRUE(kube::Eventually([&] { return See(kCore).provider.status.contract == "v1beta1"; }, kLimit))
-      << Message(kCore);
+  ASSERT_TRUE(Eventually([&] { return See(kCore).provider.status.contract == "v1beta1"; }, kLimit)) << Message(kCore);
   operator_->Kill();
   operator_->Restart();
   Await(first, "v1.1.5", "Paused");
@@ -213,7 +212,7 @@ TEST_F(Contract, EditsInAnyOrder) {
     return message.find("ControlPlaneProvider capi-kubeadm-control-plane-system/kubeadm (v1alpha4)") != message.npos &&
            message.find("BootstrapProvider") == message.npos;
   };
-  EXPECT_TRUE(kube::Eventually(alone, kLimit)) << Message(kCore);
+  EXPECT_TRUE(Eventually(alone, kLimit)) << Message(kCore);
   EXPECT_EQ(See(kControlPlane).Status("ContractCompatible"), "False");
 
   PatchSpec(kControlPlane, {{"version", "v1.1.5"}});
@@ -235,7 +234,7 @@ TEST_F(Contract, APauseNeedsNoRender) {
   Held(kCore, "SecretNotFound");
 
   PatchSpec(kCore, {{"paused", true}});
-  ASSERT_TRUE(kube::Eventually([&] { return See(kCore).Status("Paused") == "True"; }, kLimit)) << See(kCore).Describe();
+  ASSERT_TRUE(Eventually([&] { return See(kCore).Status("Paused") == "True"; }, kLimit)) << See(kCore).Describe();
   EXPECT_EQ(Replicas(kCore), 0);
   EXPECT_EQ(Deployment(kCore).annotation(kFormer), "2");
   const std::string label(api::kLabelClusterctl);
@@ -256,7 +255,7 @@ TEST_F(Contract, APauseNeedsNoRender) {
   EXPECT_EQ(Versions(kCore), before) << "also by an operator that sees it for the first time";
   EXPECT_EQ(Replicas(kCore), 0);
   HandsOn(kCore);
-  ASSERT_TRUE(kube::Eventually([&] { return Replicas(kCore) == 3; }, kLimit)) << "what the spec says now";
+  ASSERT_TRUE(Eventually([&] { return Replicas(kCore) == 3; }, kLimit)) << "what the spec says now";
   EXPECT_EQ(Deployment(kCore).annotation(kFormer), "");
   Held(kCore, "SecretNotFound");
   ASSERT_TRUE(AwaitPass(kCore));
@@ -264,7 +263,7 @@ TEST_F(Contract, APauseNeedsNoRender) {
   cluster_->StoreSecret(kCore.ns, "variables", {{"EXP_CLUSTER_RESOURCE_SET", "true"}});
   ASSERT_TRUE(AwaitReady(kCore, kLimit));
   EXPECT_EQ(See(kCore).Status("Paused"), "");
-  EXPECT_TRUE(kube::Eventually([&] { return Deployment(kCore).label(label).empty(); }, kLimit));
+  EXPECT_TRUE(Eventually([&] { return Deployment(kCore).label(label).empty(); }, kLimit));
   EXPECT_EQ(Replicas(kCore), 3);
 }
 

@@ -20,7 +20,7 @@ class Deletion : public ManagedCore {
     // in the way of every later test.
     for (const auto& made : made_) {
       Status deleted = Ok();
-      EXPECT_TRUE(kube::Eventually([&] {
+      EXPECT_TRUE(Eventually([&] {
         deleted = cluster_->client().Delete(cluster_->ctx(), made.first, "default", made.second);
         return !deleted.ok() && deleted.code() == Code::kNotFound;
       })) << made.second
@@ -36,7 +36,7 @@ class Deletion : public ManagedCore {
     object["metadata"]["name"] = name;
     object["metadata"]["namespace"] = "default";
     Result<kube::Object> created = Error{};
-    ASSERT_TRUE(kube::Eventually([&] {
+    ASSERT_TRUE(Eventually([&] {
       created = cluster_->client().Create(cluster_->ctx(), resource, kube::Object(object));
       return created.ok() || created.code() == Code::kAlreadyExists;
     })) << created.error().message;
@@ -47,8 +47,7 @@ class Deletion : public ManagedCore {
   void LoseStatus() {
     std::string applied = See(kCore).provider.status.applied;
     PatchStatus(kCore, nullptr);
-    EXPECT_TRUE(kube::Eventually([&] { return See(kCore).provider.status.applied == applied; }))
-        << See(kCore).Describe();
+    EXPECT_TRUE(Eventually([&] { return See(kCore).provider.status.applied == applied; })) << See(kCore).Describe();
   }
 
   // D1: what is needed is kept, for without it nothing of a cluster could go.
@@ -58,7 +57,7 @@ class Deletion : public ManagedCore {
     auto before = live();
     ASSERT_TRUE(before.ok()) << before.error().message;
     ASSERT_TRUE(cluster_->client().Delete(cluster_->ctx(), deployments, provider.ns, provider.deployment).ok());
-    EXPECT_TRUE(kube::Eventually([&] {
+    EXPECT_TRUE(Eventually([&] {
       auto after = live();
       return after.ok() && after->uid() != before->uid();
     })) << See(provider).Describe();
@@ -138,7 +137,7 @@ TEST_F(Deletion, ReadsAtTheVersionThatObjectsAreStoredAt) {
                                           "kubeadmconfigs.bootstrap.cluster.x-k8s.io", kube::PatchType::kMerge, plain);
   EXPECT_TRUE(patched.ok()) << patched.error().message;
   // The server needs a moment to see that.
-  EXPECT_TRUE(kube::Eventually([&] { return cluster_->client().Get(cluster_->ctx(), old, "default", "of-mine").ok(); }))
+  EXPECT_TRUE(Eventually([&] { return cluster_->client().Get(cluster_->ctx(), old, "default", "of-mine").ok(); }))
       << "X1: what is a user's stays";
 }
 
@@ -184,7 +183,7 @@ TEST_F(Deletion, WaitsForForeignFinalizers) {
   };
   set(Json::array({"test.example/stays"}));
   Delete(kCore);
-  ASSERT_TRUE(kube::Eventually([&] {
+  ASSERT_TRUE(Eventually([&] {
     std::string message = See(kCore).Message("Ready");
     return message.find("Service/capi-system/capi-webhook-service (finalizer test.example/stays)") != message.npos;
   })) << See(kCore).Describe();
@@ -204,7 +203,7 @@ TEST_F(Deletion, ANamespaceThatGoesTakesTheProviderWithIt) {
   HandsOn(kBootstrap);
   cluster_->DeleteNamespace(kBootstrap.ns);
   ASSERT_TRUE(AwaitGone(kBootstrap));
-  EXPECT_TRUE(kube::Eventually([&] { return !cluster_->Exists({"", "Namespace", "", kBootstrap.ns}); }, Seconds(60)));
+  EXPECT_TRUE(Eventually([&] { return !cluster_->Exists({"", "Namespace", "", kBootstrap.ns}); }, Seconds(60)));
   for (const auto& item : inventory.entries()) {
     bool crd = item.first.kind == "CustomResourceDefinition";
     EXPECT_EQ(cluster_->Exists(item.first, item.second.version), crd) << item.first.ToString();
@@ -228,7 +227,7 @@ TEST_F(Deletion, ALostStatusIsRebuilt) {
                   .ok());
   PatchStatus(kCore, nullptr);
   api::ProviderStatus after;
-  ASSERT_TRUE(kube::Eventually([&] {
+  ASSERT_TRUE(Eventually([&] {
     after = See(kCore).provider.status;
     return after.applied == before.applied;
   }));

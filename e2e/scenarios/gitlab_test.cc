@@ -72,7 +72,7 @@ TEST_F(FromGitLab, TheSecretsTokenOpensAPrivateProject) {
   // I14: what was fetched lies in the cluster: an upgrade of its own settings asks nobody.
   const size_t before = gitlab_.seen().size();
   PatchSpec(kCore, {{"deployment", {{"replicas", 2}}}});
-  EXPECT_TRUE(kube::Eventually([&] { return GetInt(Deployment(kCore).json(), {"spec", "replicas"}) == 2; }));
+  EXPECT_TRUE(Eventually([&] { return GetInt(Deployment(kCore).json(), {"spec", "replicas"}) == 2; }));
   EXPECT_EQ(gitlab_.seen().size(), before);
 }
 

@@ -59,7 +59,7 @@ TEST_F(Lifecycle, TwoVersionsUnderOneSelector) {
   EXPECT_EQ(seen.provider.status.installed_version, "v2.11.1");
   EXPECT_EQ(seen.Status("ProviderUpgraded"), "True");
   EXPECT_THAT(ImageOf("capa-system", "capa-controller-manager"), HasSubstr(":v2.11.1"));
-  ASSERT_TRUE(kube::Eventually([&] { return !InventoryOf(kAws).has_stale(); })) << "all is pruned";
+  ASSERT_TRUE(Eventually([&] { return !InventoryOf(kAws).has_stale(); })) << "all is pruned";
   const kube::Inventory after = InventoryOf(kAws);
   for (const auto& [id, entry] : before.entries()) {
     bool stays = after.Contains(id) || id.kind == "CustomResourceDefinition";
@@ -100,7 +100,7 @@ TEST_F(Lifecycle, DeletionKeepsCrdsAndNamespaces) {
     const kube::ObjectId& id = item.first;
     const std::string& version = item.second.version;
     bool crd = id.kind == "CustomResourceDefinition";
-    EXPECT_TRUE(kube::Eventually([&] { return cluster_->Exists(id, version) == crd; }, Seconds(10))) << id.ToString();
+    EXPECT_TRUE(Eventually([&] { return cluster_->Exists(id, version) == crd; }, Seconds(10))) << id.ToString();
   }
   EXPECT_TRUE(cluster_->Exists({"", "Namespace", "", "capi-system"}));
   EXPECT_TRUE(cluster_->Exists({"", "ConfigMap", "capi-system", "users-own"})) << "not in the inventory, not ours";
@@ -122,7 +122,7 @@ TEST_F(Lifecycle, DeletionOfCrdsWaitsForTheirObjects) {
                       .version = "v1beta2",
                       .plural = "clusterresourcesets",
                       .kind = "ClusterResourceSet"};
-  ASSERT_TRUE(kube::Eventually([&] {
+  ASSERT_TRUE(Eventually([&] {
     auto created = cluster_->client().Create(cluster_->ctx(), sets, set);
     return created.ok() || created.code() == Code::kAlreadyExists;
   }));
@@ -143,7 +143,7 @@ TEST_F(Lifecycle, DeletionOfCrdsWaitsForTheirObjects) {
   // The API server takes a CRD away in its own time.
   for (const std::string& crd : CrdsOf(GetRelease("cluster-api", "v1.12.0"))) {
     const kube::ObjectId id{"apiextensions.k8s.io", "CustomResourceDefinition", "", crd};
-    EXPECT_TRUE(kube::Eventually([&] { return !cluster_->Exists(id); })) << crd;
+    EXPECT_TRUE(Eventually([&] { return !cluster_->Exists(id); })) << crd;
   }
 }
 
@@ -158,7 +158,7 @@ TEST_F(Lifecycle, HandsOffWritesNothing) {
   EXPECT_EQ(Versions(kCore), before);
   EXPECT_EQ(GetInt(Deployment(kCore).json(), {"spec", "replicas"}), 1);
   HandsOn(kCore);
-  EXPECT_TRUE(kube::Eventually([&] {
+  EXPECT_TRUE(Eventually([&] {
     return GetInt(Deployment(kCore).json(), {"spec", "replicas"}) == 3;
   })) << "it goes on when the annotation goes";
 }

@@ -67,7 +67,7 @@ TEST_F(Survival, TheSecretArrivesLater) {
   EXPECT_EQ(Extra(), "came late");
   // U1: a change of the Secret is a change of input.
   cluster_->StoreSecret("small", "late", {{"EXTRA", "changed"}});
-  EXPECT_TRUE(kube::Eventually([&] { return Extra() == "changed"; })) << Extra();
+  EXPECT_TRUE(Eventually([&] { return Extra() == "changed"; })) << Extra();
 }
 
 // U7: a change is withdrawn after it was applied and before the status could say so. What is live is the change's, and
@@ -90,13 +90,13 @@ TEST_F(Survival, AChangeThatNoStatusToldOfIsWithdrawn) {
     return kube::Fault{.status = tells ? 409 : 0};
   });
   cluster_->StoreSecret("small", "variables", {{"EXTRA", "changed"}});
-  ASSERT_TRUE(kube::Eventually([&] { return untold > 0; }));
+  ASSERT_TRUE(Eventually([&] { return untold > 0; }));
   ASSERT_EQ(Extra(), "changed");
   cluster_->StoreSecret("small", "variables", {{"EXTRA", "before"}});
   withdrawn = true;
-  ASSERT_TRUE(kube::Eventually([&] { return untold_after > 0; }));
+  ASSERT_TRUE(Eventually([&] { return untold_after > 0; }));
   faults.Clear();
-  EXPECT_TRUE(kube::Eventually([&] { return Extra() == "before"; })) << Extra();
+  EXPECT_TRUE(Eventually([&] { return Extra() == "before"; })) << Extra();
   EXPECT_TRUE(AwaitReady(kSmall));
 }
 
@@ -116,7 +116,7 @@ TEST_F(Survival, WhatIsNotRestoredAtOnceIsTriedAgain) {
     return kube::Fault{.status = apply && ++tries == 1 ? 403 : 0};
   });
   operator_->Restart();
-  EXPECT_TRUE(kube::Eventually([&] { return cluster_->Exists(settings); }, Seconds(60)));
+  EXPECT_TRUE(Eventually([&] { return cluster_->Exists(settings); }, Seconds(60)));
   EXPECT_TRUE(AwaitReady(kSmall));
   faults.Clear();
   EXPECT_EQ(tries, 2) << "one was refused";
@@ -175,7 +175,7 @@ TEST_F(Survival, WhatIsRefusedIsTriedAgainAtTheTimeReported) {
   // Lifts it, and returns when the operator then is to try again.
   auto lift = [&](Denial& denial) {
     auto held = [&] { return See(kSmall).Message("Ready").find("come back later") != std::string::npos; };
-    EXPECT_TRUE(kube::Eventually(held)) << See(kSmall).Describe();
+    EXPECT_TRUE(Eventually(held)) << See(kSmall).Describe();
     EXPECT_EQ(See(kSmall).Status("Stalled"), "True");
     denial.Lift();
     auto next = NextTryIn(See(kSmall).Message("Ready"));
@@ -279,7 +279,7 @@ TEST_F(Survival, ManyCyclesLeakNothing) {
   ASSERT_TRUE(Install(kCore, "v1.12.0"));
   auto cycle = [&] {
     CreateSmall();
-    ASSERT_TRUE(kube::Eventually([&] { return !See(kSmall).provider.status.installed_version.empty(); }));
+    ASSERT_TRUE(Eventually([&] { return !See(kSmall).provider.status.installed_version.empty(); }));
     Delete(kSmall);
     ASSERT_TRUE(AwaitGone(kSmall));
   };

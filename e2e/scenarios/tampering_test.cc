@@ -18,7 +18,7 @@ class Tampering : public ManagedCore {
   void SeeKept(const std::string& ns, const std::string& account) {
     auto uid = cluster_->Get("ServiceAccount", ns, account).uid();
     ASSERT_TRUE(cluster_->client().Delete(cluster_->ctx(), kube::Builtin("ServiceAccount"), ns, account).ok());
-    EXPECT_TRUE(kube::Eventually([&] {
+    EXPECT_TRUE(Eventually([&] {
       auto now = cluster_->client().Get(cluster_->ctx(), kube::Builtin("ServiceAccount"), ns, account);
       return now.ok() && now->uid() != uid;
     })) << account;
@@ -28,7 +28,7 @@ class Tampering : public ManagedCore {
 // X1: without it the provider would go and leave all behind.
 TEST_F(Tampering, TheFinalizerComesBack) {
   cluster_->PatchProvider(kCore.type, kCore.ns, kCore.name, {{"metadata", {{"finalizers", nullptr}}}});
-  EXPECT_TRUE(kube::Eventually([&] { return See(kCore).provider.has_finalizer; }));
+  EXPECT_TRUE(Eventually([&] { return See(kCore).provider.has_finalizer; }));
 }
 
 // F1, U11: what isn't known to be the provider's is neither touched nor taken for nothing.
@@ -93,7 +93,7 @@ TEST_F(Tampering, ABrokenReleaseIsRefusedAndWhatRunsIsKept) {
 TEST_F(Tampering, ASecondOperatorWaits) {
   OperatorProcess second(kube::ControlPlane::Shared().kubeconfig());
   SeeKept("capi-system", "capi-manager");
-  EXPECT_TRUE(kube::Eventually([&] { return operator_->Log().find("restored") != std::string::npos; }));
+  EXPECT_TRUE(Eventually([&] { return operator_->Log().find("restored") != std::string::npos; }));
   EXPECT_THAT(second.Log(), ::testing::Not(AnyOf(HasSubstr("restored"), HasSubstr("applied"))));
   EXPECT_THAT(second.Log(), ::testing::Not(HasSubstr("leading")));
   EXPECT_EQ(operator_->Terminate(), 0);

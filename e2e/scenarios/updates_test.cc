@@ -52,12 +52,12 @@ class Updates : public UnmanagedCluster {
     return out;
   }
   bool AwaitAvailable(const std::vector<std::string>& versions) {
-    const bool there = kube::Eventually([&] { return Available() == versions; });
+    const bool there = Eventually([&] { return Available() == versions; });
     EXPECT_TRUE(there) << ToJsonText(api::StatusToJson(See(kCore).provider.status));
     return there;
   }
   bool AwaitInstalled(const std::string& version) {
-    const bool there = kube::Eventually(
+    const bool there = Eventually(
         [&] {
           Seen seen = See(kCore);
           return seen.provider.status.installed_version == version && seen.Status("Ready") == "True";
@@ -68,7 +68,7 @@ class Updates : public UnmanagedCluster {
   }
   // That the policy can't begin the upgrade that it goes to, for that reason; and that it is no fault of the provider.
   bool AwaitRefused(const std::string& why) {
-    const bool told = kube::Eventually(
+    const bool told = Eventually(
         [&] {
           const auto upgrades = See(kCore).provider.status.available_upgrades;
           return !upgrades.empty() && upgrades.back().refused &&
@@ -128,7 +128,7 @@ TEST_F(Updates, ANewConfigMapIsTold_U12) {
   EXPECT_EQ(seen.Status("Ready"), "True");
   EXPECT_EQ(seen.provider.status.installed_version, "v1.0.0");
   EXPECT_EQ(Versions(kCore), before) << "nothing was written but the status";
-  EXPECT_TRUE(kube::Eventually([&] { return EventsOf("UpgradeAvailable").size() >= 2; }));
+  EXPECT_TRUE(Eventually([&] { return EventsOf("UpgradeAvailable").size() >= 2; }));
   EXPECT_THAT(EventsOf("UpgradeAvailable"),
               ElementsAre(Pair(HasSubstr("Normal v1.0.1"), 1), Pair(HasSubstr("Normal v1.1.0"), 1)));
   EXPECT_THAT(operator_->Metrics(), HasSubstr("capi_operator_provider_available_upgrades{kind=\"CoreProvider\",name="
@@ -161,7 +161,7 @@ TEST_F(Updates, ThePolicyInstallsInItsWindow_U13) {
   ASSERT_TRUE(AwaitInstalled("v1.0.1"));
   EXPECT_EQ(Declared(), "v1.0.0");
   EXPECT_EQ(See(kCore).Reason("ProviderUpgraded"), "ProviderUpgraded");
-  EXPECT_TRUE(kube::Eventually([&] { return Begun() == 1; }));
+  EXPECT_TRUE(Eventually([&] { return Begun() == 1; }));
   ASSERT_TRUE(AwaitAvailable({"v1.1.0"}));
   EXPECT_THAT(See(kCore).Message("UpgradeAvailable"), HasSubstr("v1.0.1 stays installed"));
 
@@ -203,7 +203,7 @@ TEST_F(Updates, WhatFailsTakesNothingBackAndIsNotTriedAgain_U13) {
   Store({.version = "v1.0.2", .can_run = false});
   ASSERT_TRUE(AwaitReason(kCore, "ProviderUpgraded", "RolledBack", Seconds(60)));
   ASSERT_TRUE(AwaitInstalled("v1.0.1"));
-  EXPECT_TRUE(kube::Eventually([&] { return Begun() == 2; }));
+  EXPECT_TRUE(Eventually([&] { return Begun() == 2; }));
   EXPECT_EQ(See(kCore).Reason("ProviderUpgraded"), "RolledBack");
   EXPECT_THAT(See(kCore).Message("UpgradeAvailable"), HasSubstr("v1.0.2 (contract v1beta2), which failed before"));
 
@@ -268,10 +268,10 @@ TEST_F(Updates, ASourceIsAskedNowAndThen_U12) {
   cluster_->ApplyProvider(kCore.type, kCore.ns, kCore.name,
                           {{"version", "v1.0.0"}, {"fetchConfig", {{"url", fetch::kReleases}}}});
   ASSERT_TRUE(AwaitReady(kCore));
-  EXPECT_TRUE(kube::Eventually([&] { return Lists(github) >= 2; }, Seconds(60)));
+  EXPECT_TRUE(Eventually([&] { return Lists(github) >= 2; }, Seconds(60)));
   EXPECT_EQ(See(kCore).Status("UpgradeAvailable"), "") << "there is nothing to tell";
   github.Publish({OnGitHub({.version = "v1.0.1"}), OnGitHub({.version = "v1.0.0"})});
-  EXPECT_TRUE(kube::Eventually([&] { return Available() == std::vector<std::string>{"v1.0.1"}; }, Seconds(60)))
+  EXPECT_TRUE(Eventually([&] { return Available() == std::vector<std::string>{"v1.0.1"}; }, Seconds(60)))
       << See(kCore).Describe();
   github.AnswerApiWith(fetch::TextResponse(503, ""));
   ASSERT_TRUE(AwaitReason(kCore, "UpgradeAvailable", "UpdateCheckFailed", Seconds(60)));

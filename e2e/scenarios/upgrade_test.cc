@@ -58,7 +58,7 @@ class Upgrade : public ManagedCluster {
     PatchSpec(kCore, spec);
   }
   bool AwaitInstalled(const std::string& version, Millis timeout = Seconds(60)) {
-    bool there = kube::Eventually(
+    bool there = Eventually(
         [&] {
           Seen seen = See(kCore);
           return seen.provider.status.installed_version == version && seen.Status("Ready") == "True";
@@ -244,13 +244,13 @@ TEST_F(SmallUpgrade, MigratesWhatIsStored) {
                   .Patch(cluster_->ctx(), kube::Builtin("Deployment"), kCore.ns, "small-manager",
                          kube::PatchType::kMerge, drift)
                   .ok());
-  EXPECT_TRUE(kube::Eventually([&] { return Manager().label(api::kLabelProvider) == "cluster-api"; }));
+  EXPECT_TRUE(Eventually([&] { return Manager().label(api::kLabelProvider) == "cluster-api"; }));
   EXPECT_EQ(See(kCore).Status("StorageMigrated"), "False") << "D1 waits for no migration";
   auto says_how_far = [&] {
     return See(kCore).Message("StorageMigrated").find("are written anew") != std::string::npos;
   };
-  EXPECT_TRUE(kube::Eventually(says_how_far, Seconds(60))) << See(kCore).Describe();
-  EXPECT_TRUE(kube::Eventually([&] { return editor.Edited().size() >= 5; }));
+  EXPECT_TRUE(Eventually(says_how_far, Seconds(60))) << See(kCore).Describe();
+  EXPECT_TRUE(Eventually([&] { return editor.Edited().size() >= 5; }));
   editor.Stop();
   const std::set<std::string> edited = editor.Edited();
   ASSERT_TRUE(AwaitReason(kCore, "StorageMigrated", "StorageMigrated", Seconds(60) + count * Millis(20)));
@@ -410,7 +410,7 @@ class SmallUpgradeOfOthers : public SmallUpgrade {
     cluster_->ApplyProvider(kCore.type, kCore.ns, kCore.name, spec);
   }
   bool AwaitAvailable() {
-    return kube::Eventually([&] { return Available(Manager()) == 1; });
+    return Eventually([&] { return Available(Manager()) == 1; });
   }
   // Since when only pods of the new release serve; expects that some have served all the time (U2).
   static std::int64_t RolledOutAt(Recorder& deployments) {

@@ -202,6 +202,12 @@ std::string OperatorProcess::Metrics() const {
   return answered ? answer->body : "";
 }
 
+std::optional<std::string> OperatorProcess::MetricsIfAny() const {
+  auto answer = Get(AddressOf("serving metrics"), "/metrics");
+  if (!answer.ok() || answer->status != 200) return std::nullopt;
+  return std::move(answer->body);
+}
+
 size_t OperatorProcess::ResidentKiB() const { return StatusNumber(pid(), "VmRSS"); }
 size_t OperatorProcess::Threads() const { return StatusNumber(pid(), "Threads"); }
 

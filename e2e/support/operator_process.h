@@ -4,6 +4,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,8 +46,9 @@ class OperatorProcess {
   bool running() const { return process_ != nullptr && process_->running(); }
   int pid() const { return process_->pid(); }
   std::string Metrics() const;  // expects that there are some
-  std::string Log() const;      // everything it wrote so far, since it was started the last time
-  std::string Logs() const;     // how that ends, and how those of its former lives do
+  std::optional<std::string> MetricsIfAny() const;
+  std::string Log() const;   // everything it wrote so far, since it was started the last time
+  std::string Logs() const;  // how that ends, and how those of its former lives do
   // What it has now; these expect that it runs.
   size_t ResidentKiB() const;
   size_t Descriptors() const;

@@ -6,6 +6,7 @@
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
 
@@ -13,6 +14,7 @@
 #include "base/http/server/server.h"
 #include "base/testing/environment.h"
 #include "e2e/support/cluster.h"
+#include "e2e/support/passes.h"
 
 namespace capi::e2e {
 namespace {
@@ -53,10 +55,11 @@ TEST(Harness, NoticesAnOperatorThatEndedInGoodOrderByItself) {
 class StandIn {
  public:
   explicit StandIn(int found_by_resync) : before_(EnvironmentVariable("CAPI_OPERATOR")) {
-    auto server = http::Server::Start({}, [found_by_resync](const http::ServerRequest&) {
+    auto server = http::Server::Start({}, [this, found_by_resync](const http::ServerRequest&) {
       http::Response response;
       response.status = 200;
-      response.body = "capi_operator_changes_found_by_resync_total " + std::to_string(found_by_resync) + "\n";
+      response.body = "capi_operator_changes_found_by_resync_total " + std::to_string(found_by_resync) +
+                      "\ncontroller_runtime_reconcile_total{} " + std::to_string(passes) + "\n";
       return response;
     });
     EXPECT_TRUE(server.ok()) << server.error().message;
@@ -79,6 +82,8 @@ class StandIn {
     EXPECT_TRUE(kube::Eventually([&] { return !process.running(); }));
   }
   static std::unique_ptr<OperatorProcess> Start() { return std::make_unique<OperatorProcess>("none"); }
+
+  std::atomic<int> passes = 0;
 
  private:
   const std::string before_;
@@ -126,6 +131,24 @@ TEST(Harness, GoesOnWhereTheLeaseIsLost) {
     return false;
   };
   EXPECT_FALSE(process->Eventually(lose, std::chrono::hours(1)));
+}
+
+// F4: the count of the life before was waited for.
+TEST(Harness, CountsPassesAnewWhereTheLeaseIsLost) {
+  StandIn stand_in(0);
+  auto process = StandIn::Start();
+  stand_in.passes = 5;
+  int touches = 0;
+  auto touch = [&] {
+    if (++touches > 1) {
+      ++stand_in.passes;
+      return;
+    }
+    StandIn::LoseLease(*process);
+    stand_in.passes = 0;
+  };
+  EXPECT_TRUE(AwaitPass(*process, touch));
+  EXPECT_EQ(touches, 3);
 }
 
 TEST(Harness, WaitsForNothingThatEndedByItself) {

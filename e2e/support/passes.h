@@ -21,9 +21,8 @@ inline double SumOf(const std::string& metrics, const std::string& series) {
 }
 
 // Passes that it has ended since its start.
-inline double Passes(const OperatorProcess& process) {
-  return SumOf(process.Metrics(), "controller_runtime_reconcile_total{");
-}
+inline double PassesIn(const std::string& metrics) { return SumOf(metrics, "controller_runtime_reconcile_total{"); }
+inline double Passes(const OperatorProcess& process) { return PassesIn(process.Metrics()); }
 
 // Changes since its start that were found by a resync, without an event (F6).
 inline double FoundByResync(const OperatorProcess& process) {
@@ -32,13 +31,22 @@ inline double FoundByResync(const OperatorProcess& process) {
 
 // Returns when it has ended a pass that began after the call, and so had seen what was done before it; false when none
 // came. `touch` makes a change that leads to one, another one each time. For a provider that nothing else wakes, nor
-// any other.
-inline bool AwaitPass(const OperatorProcess& process, const std::function<void()>& touch) {
+// any other. One that loses its lease meanwhile starts again (OperatorProcess::Eventually), and counts anew.
+inline bool AwaitPass(OperatorProcess& process, const std::function<void()>& touch) {
   // The first to end may have begun before; its successor hasn't.
   for (int i = 0; i < 2; ++i) {
-    double before = Passes(process);
-    touch();
-    if (!kube::Eventually([&] { return Passes(process) > before; })) return false;
+    int counted = 0;  // the process whose passes they are
+    double before = 0;
+    auto ended = [&] {
+      const auto metrics = process.MetricsIfAny();
+      if (!metrics) return false;
+      if (counted == process.pid()) return PassesIn(*metrics) > before;
+      counted = process.pid();
+      before = PassesIn(*metrics);
+      touch();
+      return false;
+    };
+    if (!process.Eventually(ended)) return false;
   }
   return true;
 }
