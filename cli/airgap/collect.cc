@@ -107,13 +107,6 @@ Result<api::Release> FromOwnSource(const Context& ctx, const Config& config, con
   return error;
 }
 
-Status CheckDigest(const api::Provider& provider, const api::Release& release) {
-  const auto& fetch = provider.spec.fetch_config;
-  if (!fetch || fetch->digest.empty() || fetch->digest == release.Digest()) return Ok();
-  return Invalid(
-      fmt::format("spec.fetchConfig.digest: {} has {}, and not {}", release.source, release.Digest(), fetch->digest));
-}
-
 // T12: of a release that lies there the operator asks whether it is from the registry that the object names.
 Result<bool> HasOwnSource(const api::Provider& provider, const std::string& artifact_url) {
   if (auto refused = RefusedSource(provider)) return Invalid(refused->ToString());

@@ -127,7 +127,7 @@ Result<std::optional<api::Release>> Kept(const Context& ctx, kube::Client& clien
   auto stored = TRY(releases::FindStored(ctx, client, provider, version));
   if (!stored) return std::optional<api::Release>();
   const auto& fetch = provider.spec.fetch_config;
-  const bool other = fetch && !fetch->digest.empty() && fetch->digest != stored->release.Digest();
+  const bool other = !CheckDigest(provider, stored->release).ok();
   const bool lacks = fetch && fetch->verify && !releases::IsSigned(stored->release);
   if (!stored->kept && (other || lacks)) return std::optional<api::Release>();
   return std::optional(std::move(stored->release));
@@ -184,11 +184,8 @@ Result<api::Release> FindRelease(const Context& ctx, const ReleaseSources& sourc
                     "(spec.fetchConfig.verify)",
                     release.source));
   }
-  if (!fetch || fetch->digest.empty() || fetch->digest == release.Digest()) return release;
-  return Error{
-      Code::kInvalidArgument,
-      fmt::format("spec.fetchConfig.digest: {} has {}, and not {}", release.source, release.Digest(), fetch->digest),
-      {}};
+  TRY(CheckDigest(provider, release));
+  return release;
 }
 
 Result<std::string> ContractOf(const api::Release& release, const api::ProviderId& id) {

@@ -107,6 +107,15 @@ Result<api::Version> ParseVersion(const std::string& text) {
       {}};
 }
 
+Status CheckDigest(const api::Provider& provider, const api::Release& release) {
+  const auto& fetch = provider.spec.fetch_config;
+  if (!fetch || fetch->digest.empty() || fetch->digest == release.Digest()) return Ok();
+  return Error{
+      Code::kInvalidArgument,
+      fmt::format("spec.fetchConfig.digest: {} has {}, and not {}", release.source, release.Digest(), fetch->digest),
+      {}};
+}
+
 Error WithVersions(const Context& ctx, fetch::Repository& repository, Error error) {
   if (error.code != Code::kNotFound) return error;
   return WithVersions(repository.Versions(ctx), std::move(error));

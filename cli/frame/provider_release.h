@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "api/release.h"
+#include "api/types.h"
 #include "cli/frame/config.h"
 #include "cli/frame/provider_name.h"
 #include "cli/frame/world.h"
@@ -36,6 +37,10 @@ Result<ProviderRelease> FetchRelease(const Context& ctx, const Config& config, a
 // where there is none.
 Result<std::string> FetchFile(const Context& ctx, const Config& config, const ProviderSource& source,
                               const api::Version& version, const std::string& file, Notes& notes);
+
+// T6: whether it has the digest of spec.fetchConfig.digest, where there is one. kInvalidArgument, with the field's
+// path.
+Status CheckDigest(const api::Provider& provider, const api::Release& release);
 
 // Of a version as people write it. kInvalidArgument.
 Result<api::Version> ParseVersion(const std::string& text);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/release.h"
 #include "cli/upgrade/upgrades_testing.h"
 
 namespace capi::cli {
@@ -85,6 +86,54 @@ TEST_F(Upgrades, AReleaseThatComesMeanwhileIsNotInstalledUnseen_L13) {
   Outcome again = Run({"upgrade", "apply", "-i", "aws:v2.1.0"}, token);
   EXPECT_EQ(again.code, 0) << "it was looked at: " << again.err;
   EXPECT_EQ(VersionOf(kAws), "v2.1.0");
+}
+
+// The digest is that of the version which runs, as it has to be until then.
+TEST_F(Upgrades, AReleaseOfAnotherDigestIsRefusedBeforeTheFirstWrite_L13_T6) {
+  const Variables token = {{"TOKEN", "value"}};
+  api::Release former;
+  former.components = Components("former");
+  cluster_.Change(UpgradeCluster::PathOf(kAws), [&](Json& aws) {
+    aws["spec"]["fetchConfig"] = {{"digest", former.Digest()}};
+  });
+  for (const bool put_there : {false, true}) {
+    SCOPED_TRACE(put_there);
+    if (put_there) cluster_.Put(kMaps + kOwnName, ByHand("v2.1.0", Components("theirs"), true));
+    for (const std::vector<std::string>& more :
+         {std::vector<std::string>{"-i", "aws:v2.1.0"}, {"--contract", "v1beta2"}, {"-i", "aws:v2.1.0", "--dry-run"}}) {
+      std::vector<std::string> apply = {"upgrade", "apply"};
+      apply.insert(apply.end(), more.begin(), more.end());
+      Outcome got = Run(apply, token);
+      EXPECT_EQ(got.code, 1);
+      EXPECT_THAT(got.err, HasSubstr("InfrastructureProvider capa-system/aws: spec.fetchConfig.digest: "));
+      EXPECT_THAT(got.err, HasSubstr(", and not " + former.Digest() + "; write v2.1.0 and its digest into the object"));
+      EXPECT_THAT(got.err, HasSubstr(put_there ? "digest: ConfigMap capa-system/" + kOwnName : std::string("v2.1.0")));
+      EXPECT_THAT(got.out, IsEmpty());
+    }
+  }
+  EXPECT_THAT(cluster_.writes(), IsEmpty());
+}
+
+// The operator fetches it again: it is that one whose variables count.
+TEST_F(Upgrades, WhatWasFetchedBeforeItsDigestWasAskedForComesAnew_L13_T6) {
+  api::Release former, newer;
+  former.components = Components("${FORMER}");
+  newer.components = Components("since");
+  cluster_.folder.Put("r/infrastructure-aws/v2.1.0/c.yaml", newer.components);
+  Json map = ByHand("v2.1.0", former.components, true);
+  map["metadata"]["labels"][std::string(api::kLabelManagedBy)] = "true";
+  for (const std::string& digest : {former.Digest(), newer.Digest()}) {
+    SCOPED_TRACE(digest == newer.Digest());
+    cluster_.Put(kMaps + kOwnName, map);
+    cluster_.Change(UpgradeCluster::PathOf(kAws), [&](Json& aws) {
+      aws["spec"]["fetchConfig"] = {{"digest", digest}};
+    });
+    Outcome got = Run({"upgrade", "apply", "-i", "aws:v2.1.0"});
+    EXPECT_EQ(got.code, digest == newer.Digest() ? 0 : 1) << got.err;
+    if (got.code != 0) EXPECT_THAT(got.err, HasSubstr("value for variables [FORMER] is not set"));
+  }
+  EXPECT_EQ(VersionOf(kAws), "v2.1.0");
+  EXPECT_EQ(GetString(cluster_.Get(kMaps + kOwnName), {"data", "components"}), newer.components);
 }
 
 // What it says of its source can't be read either: the configuration's would be somebody else's.

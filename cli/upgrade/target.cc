@@ -12,6 +12,7 @@
 #include "base/strings.h"
 #include "cli/frame/lookup.h"
 #include "cli/frame/overrides.h"
+#include "cli/frame/provider_release.h"
 #include "cli/frame/source_secret.h"
 #include "cli/upgrade/known_versions.h"
 #include "cli/upgrade/progress.h"
@@ -145,33 +146,51 @@ Error OfNoSource(const api::ProviderId& id, const api::Version& version) {
                   Describe(id), version.ToString()));
 }
 
+// A digest is of one version: the one that the object asks for so far has another.
+Status CheckDigestOf(const api::Provider& provider, const api::Release& release) {
+  const Status right = CheckDigest(provider, release);
+  if (right.ok()) return Ok();
+  Error error = right.error().With(Describe(provider.id));
+  error.message += fmt::format("; write {} and its digest into the object at once, or take the digest out of it first",
+                               release.version.ToString());
+  return error;
+}
+
 Error HoldsAnother(const api::ProviderId& id, const std::string& name, const api::Version& version) {
   return Refused(fmt::format("{}: ConfigMap {}/{} holds another {} than the folder of overrides: remove one of them",
                              Describe(id), id.ns, name, version.ToString()));
 }
 
-// `verified`: with its signatures.
+// T6, T14: whether the operator would take it for the release that the object asks for, and not fetch it anew.
+Status CheckWanted(const api::Provider& provider, const releases::FoundRelease& stored) {
+  if (IsVerified(provider) && !releases::IsSigned(stored.release)) return LacksSignatures(provider.id, stored.name);
+  return CheckDigestOf(provider, stored.release);
+}
+
+// `wanted`: as the object asks for it, with its signatures.
 Result<Fetched> Fetch(const Context& ctx, const Config& config, ManagementCluster& cluster,
-                      const ProviderObject& object, const api::Version& version, bool verified, Notes& notes) {
+                      const ProviderObject& object, const api::Version& version, bool wanted, Notes& notes) {
   const api::ProviderId& id = object.provider.id;
   const bool overridden = FieldOfNamed(object.provider).empty() && TRY(HasOwnFiles(config, object.provider, version));
   auto stored = TRY(releases::FindStored(ctx, cluster.client(), object.provider, version));
-  // T14: what is put there has its signatures with it, and what was there before may lack them; the operator verifies.
-  const bool lacks = verified && stored && !releases::IsSigned(stored->release);
-  if (lacks && stored->kept) return LacksSignatures(id, stored->name);
+  // What is put there has its signatures with it, and what was there before may lack them; the operator verifies.
+  const Status right = wanted && stored ? CheckWanted(object.provider, *stored) : Ok();
+  if (!right.ok() && stored->kept) return right.error();
   const bool same = stored && (!overridden || TRY(AreOwnFilesOf(config, object.provider, version, stored->release)));
-  if (same && !lacks) return Fetched{std::move(stored->release), false};
+  if (same && right.ok()) return Fetched{std::move(stored->release), false};
   if (stored && stored->kept) return HoldsAnother(id, stored->name, version);
   const InstalledProvider installed{id.type, id.name, id.ns, ""};
   std::optional<ProviderRepository> from;
   if (stored) {
     // What is to be put in its place isn't read from it again.
     from = TRY(OpenNamed(ctx, config, cluster, installed, &object, notes));
-    if (!from) return lacks ? LacksSignatures(id, stored->name) : OfNoSource(id, version);
+    if (!from) return right.ok() ? OfNoSource(id, version) : right.error();
   } else {
     from = TRY(OpenRepository(ctx, config, cluster, installed, &object, notes));
   }
+  const bool verified = wanted && IsVerified(object.provider);
   auto release = TRY_WITH(fetch::GetRelease(ctx, *from->repository, version, verified), Describe(id));
+  if (wanted) TRY(CheckDigestOf(object.provider, release));
   return Fetched{std::move(release), stored || overridden || !from->operator_reaches_it};
 }
 
@@ -417,7 +436,7 @@ Result<UpgradeTarget> PrepareTarget(const Context& ctx, const Config& config, Ma
     target.leaves = provider.status.history.front().version;
   target.from_contract = provider.status.contract;
   TRY(CheckOverrides(config, provider, to));
-  Fetched fetched = TRY(Fetch(ctx, config, cluster, object, to, IsVerified(provider), notes));
+  Fetched fetched = TRY(Fetch(ctx, config, cluster, object, to, true, notes));
   target.release = std::move(fetched.release);
   target.store = fetched.store;
   target.to_contract = TRY(ContractOf(target.release, provider.id));
