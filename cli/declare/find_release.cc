@@ -5,7 +5,7 @@
 #include "api/release_choice.h"
 #include "cli/frame/overrides.h"
 #include "cli/frame/provider_release.h"
-#include "fetch/git/git.h"
+#include "cli/frame/source_secret.h"
 #include "fetch/url.h"
 #include "kube/meta/label_selector.h"
 #include "releases/release_store.h"
@@ -95,20 +95,10 @@ Result<api::Release> Fetched(const Context& ctx, const ReleaseSources& sources, 
   return release;
 }
 
-Result<std::unique_ptr<fetch::Repository>> OpenNamed(const ReleaseSources& sources, const api::Provider& provider) {
-  const api::FetchConfig& fetch = *provider.spec.fetch_config;
-  const api::ProviderId& id = provider.id;
-  fetch::OciOptions options = OciOptionsOf(sources.config);
-  if (fetch.git) {
-    return TRY_WITH(fetch::OpenGit(*fetch.git, sources.git, id.type, id.name, options), "spec.fetchConfig.git");
-  }
-  options.credentials = sources.credentials.oci;
-  return TRY_WITH(fetch::OpenOci(fetch.oci, id.type, id.name, options), "spec.fetchConfig.oci");
-}
-
 // From a registry or a git repository.
 Result<api::Release> FromNamed(const Context& ctx, const ReleaseSources& sources, const api::Provider& provider) {
-  auto repository = TRY(OpenNamed(sources, provider));
+  const SourceSecret secret{sources.credentials, "", sources.git};
+  auto repository = TRY(OpenOwnSource(sources.config, provider, secret));
   if (sources.offline) {
     return Error{
         Code::kFailedPrecondition, fmt::format("{} isn't on this machine (--offline)", repository->Describe()), {}};
@@ -135,8 +125,7 @@ Result<std::optional<api::Release>> Kept(const Context& ctx, kube::Client& clien
 
 Result<api::Release> FromSource(const Context& ctx, const ReleaseSources& sources, const api::Provider& provider,
                                 Notes& notes) {
-  const auto& fetch = provider.spec.fetch_config;
-  if (fetch && (fetch->git || !fetch->oci.empty())) return FromNamed(ctx, sources, provider);
+  if (!FieldOfOwnSource(provider).empty()) return FromNamed(ctx, sources, provider);
   return Fetched(ctx, sources, provider, notes);
 }
 

@@ -10,6 +10,7 @@
 #include "cli/declare/find_release.h"
 #include "cli/declare/lint_release.h"
 #include "cli/declare/manifest_files.h"
+#include "cli/frame/source_secret.h"
 #include "cli/frame/structured.h"
 
 namespace capi::cli {
@@ -113,7 +114,7 @@ class Linting {
   void NotFetched(const DeclaredProvider& declared, const Error& error) {
     const auto& fetch = declared.provider.spec.fetch_config;
     const bool selected = fetch && fetch->selector,
-               by_itself = fetch && (!fetch->url.empty() || !fetch->oci.empty() || fetch->git);
+               by_itself = !FieldOfOwnSource(declared.provider).empty() || (fetch && !fetch->url.empty());
     const bool known = selected || by_itself || IsKnownTo(config_)(declared.provider.id);
     if (!known) return;  // that nobody knows its source is told already
     if (error.code == Code::kNotFound && !selected) {

@@ -74,8 +74,7 @@ Result<api::Release> ReadReleaseOf(const Context& ctx, kube::Client& client, con
     sources.contracts = api::ContractsFor(provider.id.type, core);
   }
   SourceSecret read{fetch::CredentialsIn(secret), ""};
-  if (const auto& fetch = provider.spec.fetch_config; fetch && (fetch->git || !fetch->oci.empty()))
-    read = TRY(ForItsSource(ctx, client, provider));
+  if (!FieldOfOwnSource(provider).empty()) read = TRY(ForItsSource(ctx, client, provider));
   sources.credentials = read.credentials;
   sources.git = read.git;
   auto release = FindRelease(ctx, sources, provider, notes);

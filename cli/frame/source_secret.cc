@@ -5,7 +5,9 @@
 #include <optional>
 
 #include "base/encoding.h"
+#include "cli/frame/provider_release.h"
 #include "fetch/forwarding.h"
+#include "fetch/oci/oci.h"
 
 namespace capi::cli {
 namespace {
@@ -140,6 +142,26 @@ Error WithUnread(Error error, const std::string& unread) {
 std::unique_ptr<fetch::Repository> WithUnread(std::unique_ptr<fetch::Repository> repository, std::string unread) {
   if (unread.empty()) return repository;
   return std::make_unique<AskedWithoutSecret>(std::move(repository), std::move(unread));
+}
+
+std::string_view FieldOfOwnSource(const api::Provider& provider) {
+  const auto& fetch = provider.spec.fetch_config;
+  return !fetch ? "" : fetch->git ? "git" : !fetch->oci.empty() ? "oci" : "";
+}
+
+Result<std::unique_ptr<fetch::Repository>> OpenOwnSource(const Config& config, const api::Provider& provider,
+                                                         const SourceSecret& secret, fetch::GitFiles files) {
+  const api::FetchConfig& fetch = *provider.spec.fetch_config;
+  const api::ProviderId& id = provider.id;
+  fetch::OciOptions options = OciOptionsOf(config);
+  if (fetch.git) {
+    auto git =
+        TRY_WITH(fetch::OpenGit(*fetch.git, secret.git, id.type, id.name, options, files), "spec.fetchConfig.git");
+    return WithUnread(std::move(git), secret.unread);
+  }
+  options.credentials = secret.credentials.oci;
+  auto registry = TRY_WITH(fetch::OpenOci(fetch.oci, id.type, id.name, options), "spec.fetchConfig.oci");
+  return WithUnread(std::move(registry), secret.unread);
 }
 
 }  // namespace capi::cli

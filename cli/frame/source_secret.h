@@ -1,14 +1,17 @@
-// What a provider's Secret has for where its releases come from.
+// What a provider's Secret has for where its releases come from, and a source that is its own.
 #pragma once
 
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "api/types.h"
 #include "base/context.h"
+#include "cli/frame/config.h"
 #include "fetch/credentials.h"
+#include "fetch/git/git.h"
 #include "fetch/repository.h"
 #include "kube/client/client.h"
 
@@ -45,5 +48,13 @@ SourceSecret ForItsSource(const api::Provider& provider, const std::function<Fil
 Error WithUnread(Error error, const std::string& unread);
 // The same for all that it answers.
 std::unique_ptr<fetch::Repository> WithUnread(std::unique_ptr<fetch::Repository> repository, std::string unread);
+
+// The field of spec.fetchConfig that names a registry or a git repository, beside which nothing that this machine has
+// counts (T12): "git", "oci", or "" for neither.
+std::string_view FieldOfOwnSource(const api::Provider& provider);
+// That one, for an object that has it, asked with `secret`. `files`: of git. kInvalidArgument, with the field's path.
+Result<std::unique_ptr<fetch::Repository>> OpenOwnSource(const Config& config, const api::Provider& provider,
+                                                         const SourceSecret& secret,
+                                                         fetch::GitFiles files = fetch::GitFiles::kAll);
 
 }  // namespace capi::cli

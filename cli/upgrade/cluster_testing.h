@@ -72,6 +72,12 @@ class UpgradeCluster {
     MutexLock lock(mu_);
     Store(path, std::move(object));
   }
+  void PutSecret(const std::string& ns, const std::string& name, const std::map<std::string, std::string>& values) {
+    Json data = Json::object();
+    for (const auto& [key, value] : values) data[key] = Base64Encode(value);
+    Put("/api/v1/namespaces/" + ns + "/secrets/" + name,
+        {{"metadata", {{"name", name}, {"namespace", ns}}}, {"data", data}});
+  }
   void Remove(const std::string& path) {
     MutexLock lock(mu_);
     objects_.erase(path);

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "base/encoding.h"
 #include "cli/upgrade/upgrades_testing.h"
 #include "fetch/git/git_testing.h"
@@ -25,21 +27,11 @@ class ReleasesInGit : public Upgrades {
                 {"aws/components.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: n}\n"}});
     }
     Configure("");
-    Secret({{"username", "me"}, {"password", "s3cret"}});
+    cluster_.PutSecret("capa-system", "git", {{"username", "me"}, {"password", "s3cret"}});
     cluster_.Change(UpgradeCluster::PathOf(kAws), [&](Json& aws) {
       aws["spec"]["fetchConfig"] = {
           {"git", {{"url", server_.url()}, {"path", "aws"}, {"secretRef", {{"name", "git"}}}}}};
     });
-  }
-  void Configure(const std::string& more) {
-    cluster_.folder.Put("clusterctl.yaml",
-                        "providers:\n" + Source("cluster-api", "CoreProvider", "cluster-api") + more);
-  }
-  void Secret(const std::map<std::string, std::string>& values) {
-    Json data = Json::object();
-    for (const auto& [key, value] : values) data[key] = Base64Encode(value);
-    cluster_.Put("/api/v1/namespaces/capa-system/secrets/git",
-                 {{"metadata", {{"name", "git"}, {"namespace", "capa-system"}}}, {"data", data}});
   }
 
   fetch::GitStandIn server_;
@@ -54,8 +46,29 @@ TEST_F(ReleasesInGit, AreOfferedAndTaken) {  // L12, L13, T15
   EXPECT_EQ(VersionOf(kAws), "v2.1.0");
 }
 
+// Which a plan doesn't read: the server, which can leave them out, isn't asked for them.
+TEST_F(ReleasesInGit, ComponentsThatAreTooLargeHideNoVersion) {  // L12, T15
+  server_.Release(
+      "v2.1.1", {{"aws/metadata.yaml", kSeries}, {"aws/components.yaml", std::string(api::kMaxReleaseBytes + 1, '#')}});
+  const std::string components = server_.Git("rev-parse v2.1.1:aws/components.yaml");
+  std::atomic<int> asked = 0;
+  server_.set_fault([&](const http::ServerRequest& request) {
+    if (request.body.find("want " + components) != std::string::npos) ++asked;
+    return std::optional<http::Response>();
+  });
+  Outcome plan = Run({"upgrade", "plan"});
+  EXPECT_EQ(plan.code, 0);
+  EXPECT_THAT(plan.out, HasSubstr("InfrastructureProvider   v2.0.0            v2.1.1\n")) << plan.err;
+  EXPECT_EQ(asked, 0);
+  Outcome apply = Run({"upgrade", "apply", "-i", "aws:v2.1.1"});
+  EXPECT_EQ(apply.code, 1);
+  EXPECT_THAT(apply.err, HasSubstr("too large"));
+  EXPECT_GT(asked, 0);
+  EXPECT_THAT(cluster_.writes(), IsEmpty());
+}
+
 TEST_F(ReleasesInGit, WhatIsWrongWithTheSecretIsTold) {  // L12, T15
-  Secret({{"token", "s3cret"}});
+  cluster_.PutSecret("capa-system", "git", {{"token", "s3cret"}});
   Outcome plan = Run({"upgrade", "plan"});
   EXPECT_THAT(plan.err, AllOf(HasSubstr("the Secret's key token is none that is known"), Not(HasSubstr("s3cret"))));
   cluster_.forbidden = "/secrets/";

@@ -16,7 +16,6 @@
 #include "cli/frame/provider_release.h"
 #include "cli/frame/source_secret.h"
 #include "fetch/forwarding.h"
-#include "fetch/git/git.h"
 #include "fetch/newest.h"
 #include "fetch/url.h"
 #include "kube/meta/label_selector.h"
@@ -173,22 +172,13 @@ const ProviderObject* ObjectOf(std::span<const ProviderObject> objects, const In
 
 Result<std::optional<ProviderRepository>> OpenNamed(const Context& ctx, const Config& config,
                                                     ManagementCluster& cluster, const InstalledProvider& provider,
-                                                    const ProviderObject* object, Notes& notes) {
+                                                    const ProviderObject* object, Notes& notes, fetch::GitFiles files) {
   // What it says of a source is lost with the rest of its spec: the configuration's would be somebody else's.
   if (object != nullptr && object->unreadable) return object->unreadable->With(cli::Describe(object->provider.id));
   const api::FetchConfig* fetch = FetchConfigOf(object);
-  if (fetch != nullptr && !fetch->oci.empty()) {
-    fetch::OciOptions options = OciOptionsOf(config);
-    SourceSecret secret = TRY(ForItsSource(ctx, cluster.client(), object->provider));
-    options.credentials = secret.credentials.oci;
-    auto registry = TRY_WITH(fetch::OpenOci(fetch->oci, provider.type, provider.name, options), "spec.fetchConfig.oci");
-    return std::optional(ProviderRepository{WithUnread(std::move(registry), secret.unread), true});
-  }
-  if (fetch != nullptr && fetch->git) {
-    SourceSecret secret = TRY(ForItsSource(ctx, cluster.client(), object->provider));
-    auto git = TRY_WITH(fetch::OpenGit(*fetch->git, secret.git, provider.type, provider.name, OciOptionsOf(config)),
-                        "spec.fetchConfig.git");
-    return std::optional(ProviderRepository{WithUnread(std::move(git), secret.unread), true});
+  if (object != nullptr && !FieldOfOwnSource(object->provider).empty()) {
+    const SourceSecret secret = TRY(ForItsSource(ctx, cluster.client(), object->provider));
+    return std::optional(ProviderRepository{TRY(OpenOwnSource(config, object->provider, secret, files)), true});
   }
   const Asker asker{ctx, cluster.client(), object != nullptr ? &object->provider : nullptr};
   if (fetch != nullptr && !fetch->url.empty()) {
@@ -207,9 +197,9 @@ Result<std::optional<ProviderRepository>> OpenNamed(const Context& ctx, const Co
 }
 
 Result<ProviderRepository> OpenRepository(const Context& ctx, const Config& config, ManagementCluster& cluster,
-                                          const InstalledProvider& provider, const ProviderObject* object,
-                                          Notes& notes) {
-  auto named = TRY(OpenNamed(ctx, config, cluster, provider, object, notes));
+                                          const InstalledProvider& provider, const ProviderObject* object, Notes& notes,
+                                          fetch::GitFiles files) {
+  auto named = TRY(OpenNamed(ctx, config, cluster, provider, object, notes, files));
   if (!FindsInCluster(FetchConfigOf(object))) return *std::move(named);
   auto selected = TRY(Selected(ctx, cluster, object->provider));
   if (!named) return ProviderRepository{std::move(selected), true};
@@ -304,7 +294,7 @@ std::vector<UpgradeCandidate> LookUpVersions(const Context& ctx, const Config& c
     own.push_back(notes.Into(said[i]));
     // To open it is a look at the cluster, for its Secret or its ConfigMaps.
     tasks.push_back([&, i, object] {
-      auto opened = OpenRepository(ctx, config, cluster, installed[i], object, own[i]);
+      auto opened = OpenRepository(ctx, config, cluster, installed[i], object, own[i], fetch::GitFiles::kMetadata);
       auto info =
           opened.ok() ? ReadUpgradeInfo(ctx, *opened->repository, installed[i]) : Result<UpgradeInfo>(opened.error());
       if (opened.ok() && opened->unreached != nullptr) out[i].partly = *opened->unreached;

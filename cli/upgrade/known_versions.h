@@ -9,6 +9,7 @@
 #include "cli/frame/config.h"
 #include "cli/frame/provider_objects.h"
 #include "cli/upgrade/upgrade_plan.h"
+#include "fetch/git/git.h"
 #include "fetch/repository.h"
 
 namespace capi::cli {
@@ -27,16 +28,17 @@ struct ProviderRepository {
 // Not those in the cluster. With `fetchConfig.url` or `fetchConfig.oci`: that one. Else the configuration's source;
 // with a selector nothing, unless this machine names it: by an entry in its file, a mirror, or files in the folder of
 // overrides. Those go before those of a release, but not with `fetchConfig.oci`: they don't count there. An error for
-// an object whose spec can't be read. `cluster` and `notes` must outlive it.
+// an object whose spec can't be read. `files`: of git. `cluster` and `notes` must outlive it.
 Result<std::optional<ProviderRepository>> OpenNamed(const Context& ctx, const Config& config,
                                                     ManagementCluster& cluster, const InstalledProvider& provider,
-                                                    const ProviderObject* object, Notes& notes);
+                                                    const ProviderObject* object, Notes& notes,
+                                                    fetch::GitFiles files = fetch::GitFiles::kAll);
 
 // With a selector the ConfigMaps that it finds, and the one above where there is one, which may be out of reach. Else
 // that one.
 Result<ProviderRepository> OpenRepository(const Context& ctx, const Config& config, ManagementCluster& cluster,
-                                          const InstalledProvider& provider, const ProviderObject* object,
-                                          Notes& notes);
+                                          const InstalledProvider& provider, const ProviderObject* object, Notes& notes,
+                                          fetch::GitFiles files = fetch::GitFiles::kAll);
 
 // By the metadata of the highest version.
 Result<UpgradeInfo> ReadUpgradeInfo(const Context& ctx, fetch::Repository& repository,

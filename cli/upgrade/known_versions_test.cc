@@ -376,9 +376,7 @@ TEST_F(Upgrades, APrivateProjectIsAskedWithTheTokenOfTheProvidersSecret) {
   setenv("SSL_CERT_FILE", gitlab.ca_file().c_str(), 1);
   cluster_.folder.Put("clusterctl.yaml", "providers:\n" + Source("cluster-api", "CoreProvider", "cluster-api"));
   for (const std::string ns : {"capa-system", "other"}) {
-    cluster_.Put("/api/v1/namespaces/" + ns + "/secrets/tokens",
-                 {{"metadata", {{"name", "tokens"}, {"namespace", ns}}},
-                  {"data", {{"gitlab-access-token", Base64Encode("glpat-secret")}}}});
+    cluster_.PutSecret(ns, "tokens", {{"gitlab-access-token", "glpat-secret"}});
     cluster_.Change(UpgradeCluster::PathOf(kAws), [&](Json& aws) {
       aws["spec"]["fetchConfig"] = {{"url", gitlab.url()}};
       aws["spec"]["configSecret"] = {{"name", "tokens"}, {"namespace", ns}};
@@ -404,11 +402,8 @@ class ReleasesOnGitHub : public Upgrades {
   ReleasesOnGitHub() { github_.MakePrivate(); }
   void SetUp() override {
     Configure("");
-    for (const std::string ns : {"capa-system", "other"}) {
-      cluster_.Put("/api/v1/namespaces/" + ns + "/secrets/tokens",
-                   {{"metadata", {{"name", "tokens"}, {"namespace", ns}}},
-                    {"data", {{"github-token", Base64Encode(fetch::kToken)}}}});
-    }
+    for (const char* ns : {"capa-system", "other"})
+      cluster_.PutSecret(ns, "tokens", {{"github-token", std::string(fetch::kToken)}});
   }
   void Configure(const std::string& more) {
     cluster_.folder.Put("clusterctl.yaml", MirrorOf(github_) + "providers:\n" +

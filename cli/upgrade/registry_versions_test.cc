@@ -25,17 +25,9 @@ class ReleasesInARegistry : public Upgrades {
  protected:
   void SetUp() override {
     Configure("");
-    for (const std::string ns : {"capa-system", "other"}) {
-      cluster_.Put(
-          "/api/v1/namespaces/" + ns + "/secrets/tokens",
-          {{"metadata", {{"name", "tokens"}, {"namespace", ns}}},
-           {"data",
-            {{"OCI_USERNAME", Base64Encode(fetch::kOciUser)}, {"OCI_PASSWORD", Base64Encode(fetch::kOciPassword)}}}});
-    }
-  }
-  void Configure(const std::string& more) {
-    cluster_.folder.Put("clusterctl.yaml",
-                        "providers:\n" + Source("cluster-api", "CoreProvider", "cluster-api") + more);
+    const std::map<std::string, std::string> tokens = {{"OCI_USERNAME", std::string(fetch::kOciUser)},
+                                                       {"OCI_PASSWORD", std::string(fetch::kOciPassword)}};
+    for (const char* ns : {"capa-system", "other"}) cluster_.PutSecret(ns, "tokens", tokens);
   }
   void Override(const std::string& file) {
     cluster_.folder.Put("o/infrastructure-aws/" + file, "a: b\n");

@@ -83,12 +83,6 @@ std::string ComponentsFileOf(const Config& config, const api::Provider& provider
   return fetch::FileOf(url, id.type, id.name);
 }
 
-// A registry or a git repository, beside which nothing that this machine has counts (T12): the field that names it.
-std::string_view FieldOfNamed(const api::Provider& provider) {
-  const auto& fetch = provider.spec.fetch_config;
-  return !fetch ? "" : fetch->git ? "git" : !fetch->oci.empty() ? "oci" : "";
-}
-
 // Whether this machine has files of its own for that version.
 Result<bool> HasOwnFiles(const Config& config, const api::Provider& provider, const api::Version& version) {
   const api::ProviderId& id = provider.id;
@@ -114,7 +108,7 @@ Result<bool> AreOwnFilesOf(const Config& config, const api::Provider& provider, 
 
 // What its registry has would be installed, and not what this machine has put in its place.
 Status CheckOverrides(const Config& config, const api::Provider& provider, const api::Version& to) {
-  const std::string_view field = FieldOfNamed(provider);
+  const std::string_view field = FieldOfOwnSource(provider);
   if (field.empty() || !TRY(HasOwnFiles(config, provider, to))) return Ok();
   return Refused(
       fmt::format("{}: files in the folder of overrides don't count with spec.fetchConfig.{}: move those of {} away; "
@@ -171,7 +165,8 @@ Status CheckWanted(const api::Provider& provider, const releases::FoundRelease& 
 Result<Fetched> Fetch(const Context& ctx, const Config& config, ManagementCluster& cluster,
                       const ProviderObject& object, const api::Version& version, bool wanted, Notes& notes) {
   const api::ProviderId& id = object.provider.id;
-  const bool overridden = FieldOfNamed(object.provider).empty() && TRY(HasOwnFiles(config, object.provider, version));
+  const bool overridden =
+      FieldOfOwnSource(object.provider).empty() && TRY(HasOwnFiles(config, object.provider, version));
   auto stored = TRY(releases::FindStored(ctx, cluster.client(), object.provider, version));
   // What is put there has its signatures with it, and what was there before may lack them; the operator verifies.
   const Status right = wanted && stored ? CheckWanted(object.provider, *stored) : Ok();

@@ -48,6 +48,11 @@ class Upgrades : public testing::Test {
     return "- {name: " + name + ", type: " + type + ", url: " + cluster_.folder.path() + "/r/" + label +
            "/latest/c.yaml}\n";
   }
+  // Without a source of aws, and with `more`.
+  void Configure(const std::string& more) {
+    cluster_.folder.Put("clusterctl.yaml",
+                        "providers:\n" + Source("cluster-api", "CoreProvider", "cluster-api") + more);
+  }
   void LoseRepositories() {
     cluster_.folder.Put("clusterctl.yaml", "providers:\n" + Source("cluster-api", "CoreProvider", "gone") +
                                                Source("aws", "InfrastructureProvider", "gone"));
