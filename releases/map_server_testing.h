@@ -56,6 +56,11 @@ class MapServer {
       Edit(name, edit);
     };
   }
+  // Somebody puts it there between a look and the write of that name.
+  void PutBeforePost(Json map) {
+    MutexLock lock(mu_);
+    before_post_ = std::move(map);
+  }
 
   std::unique_ptr<kube::Client> client;
 
@@ -86,6 +91,8 @@ class MapServer {
     if (request.method == "DELETE") return maps_.erase(name) > 0 ? Say(200, Json::object()) : Say(404, Json::object());
     Json map = *ParseJson(request.body);
     const std::string written = GetString(map, {"metadata", "name"});
+    if (request.method == "POST" && written == GetString(before_post_, {"metadata", "name"}))
+      maps_[written] = std::exchange(before_post_, Json());
     bool exists = maps_.contains(written);
     if (request.method == "POST" && exists) {
       return Say(409, {{"kind", "Status"}, {"reason", "AlreadyExists"}, {"message", "it is there"}});
@@ -111,6 +118,7 @@ class MapServer {
   Mutex mu_;
   std::map<std::string, Json> maps_ CAPI_GUARDED_BY(mu_);
   std::function<void()> before_put_ CAPI_GUARDED_BY(mu_);
+  Json before_post_ CAPI_GUARDED_BY(mu_);
   std::string trouble_ CAPI_GUARDED_BY(mu_) = "-";
   int left_ CAPI_GUARDED_BY(mu_) = 1'000;
   int version_ CAPI_GUARDED_BY(mu_) = 0;

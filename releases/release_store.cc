@@ -280,11 +280,10 @@ Result<kube::LabelSelector> SelectorFor(const api::Provider& provider) {
   return kube::LabelSelector::FromJson({{"matchLabels", labels}});
 }
 
-}  // namespace
-
+// The ConfigMaps among which a provider's releases are looked for: those that spec.fetchConfig.selector selects, or
+// that have the labels of its own. Without what they hold.
 Result<std::vector<api::StoredRelease>> ListStored(const Context& ctx, kube::Client& client,
-                                                   const api::Provider& provider) {
-  const std::string selector = TRY(SelectorFor(provider)).ToString();
+                                                   const api::Provider& provider, const std::string& selector) {
   auto list =
       TRY_WITH(client.List(ctx, ConfigMaps(), provider.id.ns, {.label_selector = selector, .metadata_only = true}),
                fmt::format("failed to look for releases in ConfigMaps of namespace {}", provider.id.ns));
@@ -293,9 +292,21 @@ Result<std::vector<api::StoredRelease>> ListStored(const Context& ctx, kube::Cli
   return found;
 }
 
+}  // namespace
+
+Result<SelectedReleases> FindSelected(const Context& ctx, kube::Client& client, const api::Provider& provider) {
+  const std::string selector = TRY(SelectorFor(provider)).ToString();
+  SelectedReleases out;
+  out.releases = TRY(ListStored(ctx, client, provider, selector));
+  out.repository = StoredRepository(client, provider, out.releases,
+                                    fmt::format("ConfigMaps of namespace {} with {}", provider.id.ns, selector));
+  return out;
+}
+
 Result<std::optional<FoundRelease>> FindStored(const Context& ctx, kube::Client& client, const api::Provider& provider,
                                                const api::Version& version, bool of_any_source) {
-  const std::vector<api::StoredRelease> found = TRY(ListStored(ctx, client, provider));
+  const std::string selector = TRY(SelectorFor(provider)).ToString();
+  const std::vector<api::StoredRelease> found = TRY(ListStored(ctx, client, provider, selector));
   const api::StoredRelease* stored = api::ReleaseThatCounts(found, provider, version.ToString(), of_any_source);
   if (stored == nullptr) return std::optional<FoundRelease>();
   FoundRelease out{TRY(ReadRelease(ctx, client, *stored)), stored->name, false};
@@ -349,6 +360,9 @@ Status CheckOwnName(const Context& ctx, kube::Client& client, const api::Provide
   return map->has_label(api::kLabelManagedBy) ? Ok() : CheckIsFound(*map, owner, version);
 }
 
+namespace {
+
+// Where nothing was there. What has come meanwhile wins.
 Result<api::StoredRelease> StoreRelease(const Context& ctx, kube::Client& client, const api::Provider& owner,
                                         const api::Release& release) {
   std::vector<kube::Object> maps = Pack(owner, release);
@@ -362,8 +376,6 @@ Result<api::StoredRelease> StoreRelease(const Context& ctx, kube::Client& client
   return Another(there);
 }
 
-namespace {
-
 // By one look at what is there. kConflict where that isn't it any more at the write.
 Result<api::StoredRelease> ReplaceSeen(const Context& ctx, kube::Client& client, const api::Provider& owner,
                                        const api::Release& release) {
@@ -371,7 +383,7 @@ Result<api::StoredRelease> ReplaceSeen(const Context& ctx, kube::Client& client,
   auto live = client.Get(ctx, ConfigMaps(), owner.id.ns, name);
   if (!live.ok() && live.code() == Code::kNotFound) return StoreRelease(ctx, client, owner, release);
   if (!live.ok()) return live.error();
-  // An equal one need not be written; somebody else's ConfigMap of that name never is, as for StoreRelease.
+  // An equal one need not be written; somebody else's ConfigMap of that name never is.
   auto stored = ReadReleaseMap(*live, InCluster(ctx, client, live->ns()));
   if (!stored.ok() && !IsNoRelease(stored.error())) return stored.error();
   const bool equal = stored.ok() && IsTheSame(*stored, release);

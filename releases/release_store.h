@@ -36,10 +36,14 @@ Result<api::Release> ReadRelease(const Context& ctx, kube::Client& client, const
 // Whether it is this that is wrong with what was read, and no outage.
 bool IsNoRelease(const Error& error);
 
-// The ConfigMaps among which a provider's releases are looked for: those that spec.fetchConfig.selector selects, or
-// that have the labels of its own. Without what they hold. kInvalidArgument for a selector that is none.
-Result<std::vector<api::StoredRelease>> ListStored(const Context& ctx, kube::Client& client,
-                                                   const api::Provider& provider);
+// What a provider's selector finds. A value.
+struct SelectedReleases {
+  std::vector<api::StoredRelease> releases;       // without what they hold
+  std::unique_ptr<fetch::Repository> repository;  // of these, as StoredRepository has it
+};
+
+// By spec.fetchConfig.selector, which `provider` has. kInvalidArgument for a selector that is none.
+Result<SelectedReleases> FindSelected(const Context& ctx, kube::Client& client, const api::Provider& provider);
 
 // A release that lies in the cluster. A value.
 struct FoundRelease {
@@ -55,15 +59,11 @@ Result<std::optional<FoundRelease>> FindStored(const Context& ctx, kube::Client&
                                                const api::Version& version, bool of_any_source = false);
 
 // Writes a fetched release as a ConfigMap owned by the provider: plain up to 1 MiB, gzip above, in parts above that.
-// A ConfigMap of that name which is there already wins: kConflict where it holds another release, or lacks
-// signatures that this one has; it is to be looked at then. kFailedPrecondition where it hasn't the labels to be found
-// by, and so never is.
-Result<api::StoredRelease> StoreRelease(const Context& ctx, kube::Client& client, const api::Provider& owner,
-                                        const api::Release& release);
-
-// The same for a release that was fetched again (behaviour.md U8), or from another source (T12): what was stored under
-// its name, by us, gives way; what comes meanwhile is looked at first. Errors as those of StoreRelease. At each moment
-// the old one or the new one is there, whole (U7); a damaged one is whole again.
+// What was stored under its name, by us, gives way to one that was fetched again (behaviour.md U8), or from another
+// source (T12); what comes meanwhile is looked at first. At each moment the old one or the new one is there, whole
+// (U7); a damaged one is whole again. Somebody else's ConfigMap of that name wins: kConflict where it holds another
+// release, or lacks signatures that this one has; it is to be looked at then. kFailedPrecondition where it hasn't the
+// labels to be found by, and so never is.
 Result<api::StoredRelease> ReplaceRelease(const Context& ctx, kube::Client& client, const api::Provider& owner,
                                           const api::Release& release);
 

@@ -34,7 +34,7 @@ TEST(ReleaseStore, AReplacementThatEndsAnywhereLeavesAWholeRelease) {
     SCOPED_TRACE(writes);
     ASSERT_LT(writes, 20);
     MapServer server;
-    ASSERT_TRUE(StoreRelease(Soon(), *server.client, owner, before).ok());
+    ASSERT_TRUE(ReplaceRelease(Soon(), *server.client, owner, before).ok());
     const size_t parts = server.maps().size();
     ASSERT_EQ(parts, 2u);
     server.Take(writes);
@@ -67,7 +67,7 @@ TEST(ReleaseStore, WhatComesBeforeTheWriteIsLookedAtAgain_U8_T14) {
   after.components = "kind: B\n";
   for (bool of_somebody : {true, false}) {
     MapServer server;
-    ASSERT_TRUE(StoreRelease(Soon(), *server.client, owner, before).ok());
+    ASSERT_TRUE(ReplaceRelease(Soon(), *server.client, owner, before).ok());
     server.ChangeBeforePut(name, [&](Json& map) {
       if (of_somebody) map["metadata"]["labels"].erase(std::string(api::kLabelManagedBy));
       map["data"]["components"] = "kind: C\n";
@@ -85,35 +85,36 @@ TEST(ReleaseStore, WhatComesBeforeTheWriteIsLookedAtAgain_U8_T14) {
 TEST(ReleaseStore, WhatComesBeforeTheFirstWriteIsNotTakenForIt_I14) {
   const api::Provider owner = Owner();
   api::Release theirs = Large(1), ours = Large(2);
+  theirs.components.resize(1'000);
+  auto labels = api::ReleaseLabels(owner.id, "v1.12.0");
+  labels.erase(std::string(api::kLabelManagedBy));
   MapServer server;
-  ASSERT_TRUE(StoreRelease(Soon(), *server.client, owner, theirs).ok());
-  auto stored = StoreRelease(Soon(), *server.client, owner, ours);
+  server.PutBeforePost(api::PackRelease(owner.id, theirs, labels).front().json());
+  auto stored = ReplaceRelease(Soon(), *server.client, owner, ours);
   ASSERT_FALSE(stored.ok());
   EXPECT_EQ(stored.code(), Code::kConflict);
   EXPECT_THAT(stored.error().message, HasSubstr("infrastructure-aws-v1.12.0 has come meanwhile"));
   EXPECT_EQ(Read(server)->components, theirs.components);
-  EXPECT_TRUE(StoreRelease(Soon(), *server.client, owner, theirs).ok()) << "an equal one is the release";
+  EXPECT_TRUE(ReplaceRelease(Soon(), *server.client, owner, theirs).ok()) << "an equal one is the release";
 }
 
 // An outage of the API server says nothing of what lies there.
 TEST(ReleaseStore, WhatCanNotBeReadIsNotTakenForAnother_I14) {
   const api::Provider owner = Owner();
   MapServer server;
-  ASSERT_TRUE(StoreRelease(Soon(), *server.client, owner, Large(1)).ok());
+  ASSERT_TRUE(ReplaceRelease(Soon(), *server.client, owner, Large(1)).ok());
   server.Trouble(server.maps().rbegin()->first);  // a part
-  for (const auto& store : {StoreRelease, ReplaceRelease}) {
-    auto stored = store(Context{}.WithTimeout(Seconds(2)), *server.client, owner, Large(2));
-    ASSERT_FALSE(stored.ok());
-    EXPECT_NE(stored.code(), Code::kConflict) << stored.error().message;
-    EXPECT_NE(stored.code(), Code::kFailedPrecondition) << stored.error().message;
-  }
+  auto stored = ReplaceRelease(Context{}.WithTimeout(Seconds(2)), *server.client, owner, Large(2));
+  ASSERT_FALSE(stored.ok());
+  EXPECT_NE(stored.code(), Code::kConflict) << stored.error().message;
+  EXPECT_NE(stored.code(), Code::kFailedPrecondition) << stored.error().message;
 }
 
 // It was said to be looked at next, which nobody who goes by labels would: so for ever.
 TEST(ReleaseStore, WhatIsFoundByNobodyIsRefused_I14) {
   const api::Provider owner = Owner();
   MapServer server;
-  ASSERT_TRUE(StoreRelease(Soon(), *server.client, owner, Large(1)).ok());
+  ASSERT_TRUE(ReplaceRelease(Soon(), *server.client, owner, Large(1)).ok());
   const std::string name = "infrastructure-aws-v1.12.0";
   const std::function<void(Json&)> cases[] = {
       [](Json& map) { map["metadata"].erase("labels"); },
@@ -132,13 +133,11 @@ TEST(ReleaseStore, WhatIsFoundByNobodyIsRefused_I14) {
     });
     const Json before = server.maps().at(name);
     for (unsigned content : {1u, 2u}) {  // the same release, or another one
-      for (const auto& store : {StoreRelease, ReplaceRelease}) {
-        auto stored = store(Soon(), *server.client, owner, Large(content));
-        ASSERT_FALSE(stored.ok());
-        EXPECT_EQ(stored.code(), Code::kFailedPrecondition);
-        EXPECT_THAT(stored.error().message, HasSubstr("delete it, or label it with provider.cluster.x-k8s.io/"));
-        EXPECT_EQ(server.maps().at(name), before);
-      }
+      auto stored = ReplaceRelease(Soon(), *server.client, owner, Large(content));
+      ASSERT_FALSE(stored.ok());
+      EXPECT_EQ(stored.code(), Code::kFailedPrecondition);
+      EXPECT_THAT(stored.error().message, HasSubstr("delete it, or label it with provider.cluster.x-k8s.io/"));
+      EXPECT_EQ(server.maps().at(name), before);
     }
   }
   server.Change(name, [&](Json& map) {
@@ -190,8 +189,7 @@ TEST(ReleaseStore, OneThatLacksSignaturesIsAnother_T14) {
 
   release.signatures["components.sig"] = "b";
   EXPECT_TRUE(IsSigned(release));
-  for (const auto& store : {StoreRelease, ReplaceRelease})
-    EXPECT_EQ(store(Soon(), *server.client, owner, release).code(), Code::kConflict);
+  EXPECT_EQ(ReplaceRelease(Soon(), *server.client, owner, release).code(), Code::kConflict);
   release.signatures.clear();
   EXPECT_TRUE(ReplaceRelease(Soon(), *server.client, owner, release).ok()) << "nobody asks for them";
   release.signatures = {{"artifact.json", "c"}};
@@ -205,7 +203,7 @@ TEST(ReleaseStore, AnEqualReleaseOfAnotherSourceIsOfThatOne_T12) {
   server.Take(1'000);
   api::Release release = Large(1);
   release.source = "github.com/o/r v1.12.0";
-  ASSERT_TRUE(StoreRelease(Soon(), *server.client, owner, release).ok());
+  ASSERT_TRUE(ReplaceRelease(Soon(), *server.client, owner, release).ok());
   release.source = "oci://r.example/a v1.12.0";
   auto stored = ReplaceRelease(Soon(), *server.client, owner, release);
   ASSERT_TRUE(stored.ok()) << stored.error().message;
@@ -221,7 +219,7 @@ TEST(ReleaseStore, SignaturesAreKeptWithTheRelease_T14) {
   MapServer server;
   api::Release release = Large(1);
   release.components.resize(900'000);
-  ASSERT_TRUE(StoreRelease(Soon(), *server.client, owner, release).ok());
+  ASSERT_TRUE(ReplaceRelease(Soon(), *server.client, owner, release).ok());
   EXPECT_TRUE(Read(server)->signatures.empty());
   release.signatures = {{"metadata.sig", "a"}, {"components.sigstore.json", std::string(30'000, 'b')}};
   ASSERT_TRUE(ReplaceRelease(Soon(), *server.client, owner, release).ok());
@@ -241,10 +239,10 @@ TEST(ReleaseStore, PartsOfAnotherContentAreNotMixed) {
   const api::Provider owner = Owner();
   MapServer server;
   server.Take(1);
-  EXPECT_FALSE(StoreRelease(Soon(), *server.client, owner, Large(1)).ok());
+  EXPECT_FALSE(ReplaceRelease(Soon(), *server.client, owner, Large(1)).ok());
   EXPECT_EQ(server.maps().size(), 1u);
   server.Take(1'000);
-  ASSERT_TRUE(StoreRelease(Soon(), *server.client, owner, Large(2)).ok());
+  ASSERT_TRUE(ReplaceRelease(Soon(), *server.client, owner, Large(2)).ok());
   auto read = Read(server);
   ASSERT_TRUE(read.ok()) << read.error().message;
   EXPECT_EQ(read->components, Large(2).components);
@@ -255,7 +253,7 @@ TEST(ReleaseStore, PartsSayWhatTheyBelongTo) {
   const std::string first = "infrastructure-aws-v1.12.0";
   const std::string digest_key(api::kAnnotationPartsDigest);
   MapServer server;
-  ASSERT_TRUE(StoreRelease(Soon(), *server.client, owner, Large(1)).ok());
+  ASSERT_TRUE(ReplaceRelease(Soon(), *server.client, owner, Large(1)).ok());
   const std::string digest =
       GetString(server.maps().at(first), {"metadata", "annotations", api::kAnnotationPartsDigest});
   ASSERT_EQ(digest.size(), 12u);
@@ -270,7 +268,7 @@ TEST(ReleaseStore, AReplacementMendsWhatIsDamaged) {
   const api::Provider owner = Owner();
   const std::string first = "infrastructure-aws-v1.12.0";
   MapServer server;
-  ASSERT_TRUE(StoreRelease(Soon(), *server.client, owner, Large(1)).ok());
+  ASSERT_TRUE(ReplaceRelease(Soon(), *server.client, owner, Large(1)).ok());
   const auto whole = server.maps();
   const std::string digest = GetString(whole.at(first), {"metadata", "annotations", api::kAnnotationPartsDigest});
   const std::string part = first + "-" + digest + "-part-2";
@@ -296,7 +294,7 @@ TEST(ReleaseStore, PartsWithoutADigestAreRead) {
   const api::Provider owner = Owner();
   const std::string first = "infrastructure-aws-v1.12.0";
   MapServer server;
-  ASSERT_TRUE(StoreRelease(Soon(), *server.client, owner, Large(1)).ok());
+  ASSERT_TRUE(ReplaceRelease(Soon(), *server.client, owner, Large(1)).ok());
   auto maps = server.maps();
   const std::string digest = GetString(maps.at(first), {"metadata", "annotations", api::kAnnotationPartsDigest});
   for (size_t i = 2; i <= maps.size(); ++i) {
@@ -378,7 +376,7 @@ TEST(ReleaseStore, KeepsReleasesAsTheFileSays) {
     release.metadata = GetString(c, {"metadata"});
     release.components = std::string(c.at("components").get<size_t>(), 'c');
     MapServer server("/api/v1/namespaces/" + owner.id.ns + "/configmaps");
-    ASSERT_TRUE(StoreRelease(Soon(), *server.client, owner, release).ok());
+    ASSERT_TRUE(ReplaceRelease(Soon(), *server.client, owner, release).ok());
     ASSERT_EQ(server.maps().size(), 1u);
     c["config_map"] = Comparable(server.maps().begin()->second);
   }

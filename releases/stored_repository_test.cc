@@ -21,7 +21,7 @@ TEST(StoredRepository, OfSeveralOfAVersionTheOneThatCountsIsRead_I14) {
   const api::Provider owner = Owner();
   MapServer server;
   api::Release ours = Large(1);
-  auto own = StoreRelease(Soon(), *server.client, owner, ours);
+  auto own = ReplaceRelease(Soon(), *server.client, owner, ours);
   ASSERT_TRUE(own.ok()) << own.error().message;
   ours.metadata = "kind: Another\n";
   kube::Object first = api::PackRelease(owner.id, ours, api::LabelsToBeFoundBy(owner, "v1.12.0")).front();
@@ -40,7 +40,7 @@ TEST(StoredRepository, SignaturesAreThoseThatLayBesideTheFile_T14) {
   MapServer server;
   api::Release release = Large(1);
   release.signatures = {{"metadata.sig", "a"}, {"components.sig", "a"}};
-  const std::vector<api::StoredRelease> found = {StoreRelease(Soon(), *server.client, owner, release).value()};
+  const std::vector<api::StoredRelease> found = {ReplaceRelease(Soon(), *server.client, owner, release).value()};
   auto repository = StoredRepository(*server.client, owner, found, "these");
   const auto signature = [&] {
     return repository->SignaturesOf(Soon(), release.version, "metadata.yaml").value().at("metadata.sig");

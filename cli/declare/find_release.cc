@@ -7,7 +7,6 @@
 #include "cli/frame/provider_release.h"
 #include "cli/frame/source_secret.h"
 #include "fetch/url.h"
-#include "kube/meta/label_selector.h"
 #include "releases/release_store.h"
 
 namespace capi::cli {
@@ -33,22 +32,15 @@ Result<api::Release> InFiles(const Context& ctx, const ReleaseSources& sources, 
 // As the operator takes it (I14): no other ConfigMap than that one is read whole, but for the metadata of those of
 // which the newest that fits is chosen.
 Result<api::Release> InCluster(const Context& ctx, const ReleaseSources& sources, const api::Provider& provider) {
-  kube::Client& client = *sources.client;
-  const auto selector =
-      TRY_WITH(kube::LabelSelector::FromJson(*provider.spec.fetch_config->selector), "spec.fetchConfig.selector");
-  const auto list = TRY_WITH(client.List(ctx, kube::Builtin("ConfigMap"), provider.id.ns,
-                                         {.label_selector = selector.ToString(), .metadata_only = true}),
-                             "failed to list the ConfigMaps of spec.fetchConfig.selector");
-  std::vector<api::StoredRelease> stored;
-  for (const kube::Object& map : list.items) stored.push_back(api::ReadStoredRelease(map));
-  const std::string where = fmt::format("ConfigMaps of namespace {} with {}", provider.id.ns, selector.ToString());
-  auto repository = releases::StoredRepository(client, provider, stored, where);
-  const api::Version version = TRY(VersionOf(ctx, sources, provider, *repository));
-  const api::StoredRelease* counts = api::ReleaseThatCounts(stored, provider, version.ToString());
-  if (counts != nullptr) return releases::ReadRelease(ctx, client, *counts);
+  const auto selected = TRY(releases::FindSelected(ctx, *sources.client, provider));
+  fetch::Repository& repository = *selected.repository;
+  const api::Version version = TRY(VersionOf(ctx, sources, provider, repository));
+  const api::StoredRelease* counts = api::ReleaseThatCounts(selected.releases, provider, version.ToString());
+  if (counts != nullptr) return releases::ReadRelease(ctx, *sources.client, *counts);
   return WithVersions(
-      ctx, *repository,
-      Error{Code::kNotFound, fmt::format("there is no {} among the {}", version.ToString(), where), {}});
+      ctx, repository,
+      Error{
+          Code::kNotFound, fmt::format("there is no {} among the {}", version.ToString(), repository.Describe()), {}});
 }
 
 // A server may say of what it lets nobody read without credentials, or from this address, that it isn't there: without

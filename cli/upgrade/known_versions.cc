@@ -18,7 +18,6 @@
 #include "fetch/forwarding.h"
 #include "fetch/newest.h"
 #include "fetch/url.h"
-#include "kube/meta/label_selector.h"
 #include "releases/release_store.h"
 
 namespace capi::cli {
@@ -114,20 +113,6 @@ Result<std::unique_ptr<fetch::Repository>> OpenSource(const Asker& asker, const 
   return WithOverrides(std::move(plain), TRY(config.OverridesFolder()), label, notes);
 }
 
-Result<std::unique_ptr<fetch::Repository>> Selected(const Context& ctx, ManagementCluster& cluster,
-                                                    const api::Provider& provider) {
-  auto selector =
-      TRY_WITH(kube::LabelSelector::FromJson(*provider.spec.fetch_config->selector), "spec.fetchConfig.selector");
-  auto list = TRY_WITH(cluster.client().List(ctx, kube::Builtin("ConfigMap"), provider.id.ns,
-                                             {.label_selector = selector.ToString(), .metadata_only = true}),
-                       "failed to list the ConfigMaps of spec.fetchConfig.selector");
-  std::vector<api::StoredRelease> stored;
-  for (const kube::Object& map : list.items) stored.push_back(api::ReadStoredRelease(map));
-  return releases::StoredRepository(
-      cluster.client(), provider, std::move(stored),
-      fmt::format("ConfigMaps of namespace {} with {}", provider.id.ns, selector.ToString()));
-}
-
 void TellOdd(const UpgradeCandidate& candidate, Notes& notes) {
   if (!candidate.info || candidate.info->odd.empty()) return;
   std::vector<std::string> odd;
@@ -201,7 +186,7 @@ Result<ProviderRepository> OpenRepository(const Context& ctx, const Config& conf
                                           fetch::GitFiles files) {
   auto named = TRY(OpenNamed(ctx, config, cluster, provider, object, notes, files));
   if (!FindsInCluster(FetchConfigOf(object))) return *std::move(named);
-  auto selected = TRY(Selected(ctx, cluster, object->provider));
+  auto selected = TRY(releases::FindSelected(ctx, cluster.client(), object->provider)).repository;
   if (!named) return ProviderRepository{std::move(selected), true};
   auto both = std::make_unique<Both>(std::move(selected), std::move(named->repository), notes);
   const std::optional<Error>* unreached = &both->unreached();
