@@ -250,10 +250,15 @@ TEST_F(DiffOfInstalled, AReleaseInTheClusterGoesBeforeItsSource) {
   for (const char* spec : {"", "{version: v1.1.0, configSecret: {name: s}}", "{configSecret: {name: s}}"}) {
     SCOPED_TRACE(spec);
     const bool named = std::string_view(spec).empty();
+    if (!named && std::string_view(spec).find("version") == std::string_view::npos) {
+      // No more of the source is read than its versions and their metadata.
+      std::filesystem::remove(cluster_.folder / "r/infrastructure-docker/v1.1.0/c.yaml");
+    }
     Outcome got = named ? Run({"diff", "docker:v1.1.0"}) : Run({"diff", "-f", File(spec)});
     EXPECT_EQ(got.code, 1) << got.err;
     EXPECT_THAT(got.out, AllOf(HasSubstr("ConfigMap.docker-system.gone"), Not(HasSubstr("of-the-source"))));
   }
+  Release("v1.1.0", ReplaceAll(std::string(kRelease), "nothing", "of-the-source"));
   // T6: what was fetched and isn't asked for any more is fetched again; what somebody put there isn't.
   api::Release release;
   release.components = *ReadFile(cluster_.folder / "r/infrastructure-docker/v1.1.0/c.yaml");

@@ -63,8 +63,14 @@ Result<api::Version> VersionAt(const Context& ctx, const ReleaseSources& sources
   return VersionOf(ctx, sources, asked, repository);
 }
 
-Result<api::Release> Fetched(const Context& ctx, const ReleaseSources& sources, const api::Provider& provider,
-                             Notes& notes) {
+// A source, and the version that it is asked for. A value.
+struct Choice {
+  std::unique_ptr<fetch::Repository> repository;
+  api::Version version;
+};
+
+Result<Choice> ChooseByUrl(const Context& ctx, const ReleaseSources& sources, const api::Provider& provider,
+                           Notes& notes) {
   const api::ProviderId& id = provider.id;
   const auto& fetch = provider.spec.fetch_config;
   const std::string label = api::ManifestLabel(id.type, id.name);
@@ -79,16 +85,13 @@ Result<api::Release> Fetched(const Context& ctx, const ReleaseSources& sources, 
   auto plain = TRY(fetch::OpenUrl(url, label, options));
   const auto version = VersionAt(ctx, sources, provider, url, *plain);
   if (!version.ok()) return NotThere(ctx, *plain, version.error());
+  if (own_url) return Choice{std::move(plain), *version};
   // The folder of overrides is for what the configuration names, as with `generate provider`.
-  auto repository =
-      own_url ? std::move(plain) : WithOverrides(std::move(plain), TRY(sources.config.OverridesFolder()), label, notes);
-  auto release = fetch::GetRelease(ctx, *repository, *version, sources.signatures);
-  if (!release.ok()) return NotThere(ctx, *repository, release.error());
-  return release;
+  return Choice{WithOverrides(std::move(plain), TRY(sources.config.OverridesFolder()), label, notes), *version};
 }
 
-// From a registry or a git repository.
-Result<api::Release> FromNamed(const Context& ctx, const ReleaseSources& sources, const api::Provider& provider) {
+// Of a registry or a git repository.
+Result<Choice> ChooseOfItsOwn(const Context& ctx, const ReleaseSources& sources, const api::Provider& provider) {
   const SourceSecret secret{sources.credentials, "", sources.git};
   auto repository = TRY(OpenOwnSource(sources.config, provider, secret));
   if (sources.offline) {
@@ -97,8 +100,18 @@ Result<api::Release> FromNamed(const Context& ctx, const ReleaseSources& sources
   }
   const auto version = VersionOf(ctx, sources, provider, *repository);
   if (!version.ok()) return NotThere(ctx, *repository, version.error());
-  auto release = fetch::GetRelease(ctx, *repository, *version, sources.signatures);
-  if (!release.ok()) return NotThere(ctx, *repository, release.error());
+  return Choice{std::move(repository), *version};
+}
+
+// spec.version, or the newest that fits. Nothing but metadata is read for that.
+Result<Choice> Choose(const Context& ctx, const ReleaseSources& sources, const api::Provider& provider, Notes& notes) {
+  if (!FieldOfOwnSource(provider).empty()) return ChooseOfItsOwn(ctx, sources, provider);
+  return ChooseByUrl(ctx, sources, provider, notes);
+}
+
+Result<api::Release> Get(const Context& ctx, const ReleaseSources& sources, const Choice& choice) {
+  auto release = fetch::GetRelease(ctx, *choice.repository, choice.version, sources.signatures);
+  if (!release.ok()) return NotThere(ctx, *choice.repository, release.error());
   return release;
 }
 
@@ -115,25 +128,16 @@ Result<std::optional<api::Release>> Kept(const Context& ctx, kube::Client& clien
   return std::optional(std::move(stored->release));
 }
 
-Result<api::Release> FromSource(const Context& ctx, const ReleaseSources& sources, const api::Provider& provider,
-                                Notes& notes) {
-  if (!FieldOfOwnSource(provider).empty()) return FromNamed(ctx, sources, provider);
-  return Fetched(ctx, sources, provider, notes);
-}
-
-// Of the version that is named, else of the one that the source has.
+// Of the version that is named, else of the one that the source has, of which no more is read then.
 Result<api::Release> InClusterFirst(const Context& ctx, const ReleaseSources& sources, const api::Provider& provider,
                                     Notes& notes) {
-  const bool named = !provider.spec.version.empty();
-  std::optional<api::Release> kept;
-  if (named) {
-    const api::Version version = TRY(ParseVersion(provider.spec.version));
-    kept = TRY(Kept(ctx, *sources.client, provider, version));
-    if (kept) return *std::move(kept);
-  }
-  api::Release release = TRY(FromSource(ctx, sources, provider, notes));
-  if (!named) kept = TRY(Kept(ctx, *sources.client, provider, release.version));
-  return kept ? *std::move(kept) : std::move(release);
+  std::optional<Choice> choice;
+  if (provider.spec.version.empty()) choice = TRY(Choose(ctx, sources, provider, notes));
+  const api::Version version = choice ? choice->version : TRY(ParseVersion(provider.spec.version));
+  auto kept = TRY(Kept(ctx, *sources.client, provider, version));
+  if (kept) return *std::move(kept);
+  if (!choice) choice = TRY(Choose(ctx, sources, provider, notes));
+  return Get(ctx, sources, *choice);
 }
 
 Result<api::Release> Found(const Context& ctx, const ReleaseSources& sources, const api::Provider& provider,
@@ -142,7 +146,8 @@ Result<api::Release> Found(const Context& ctx, const ReleaseSources& sources, co
   if (fetch && fetch->selector)
     return sources.client != nullptr ? InCluster(ctx, sources, provider) : InFiles(ctx, sources, provider);
   if (sources.cluster_first) return InClusterFirst(ctx, sources, provider, notes);
-  return FromSource(ctx, sources, provider, notes);
+  const Choice choice = TRY(Choose(ctx, sources, provider, notes));
+  return Get(ctx, sources, choice);
 }
 
 }  // namespace
