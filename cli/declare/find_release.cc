@@ -55,12 +55,9 @@ Error NotThere(const Context& ctx, fetch::Repository& repository, Error error) {
 // The same; the provider's URL may name one.
 Result<api::Version> VersionAt(const Context& ctx, const ReleaseSources& sources, const api::Provider& provider,
                                const std::string& url, fetch::Repository& repository) {
-  api::Provider asked = provider;
-  if (asked.spec.version.empty()) {
-    const std::string named = TRY(VersionInUrl(url, api::ManifestLabel(provider.id.type, provider.id.name)));
-    if (named != "latest") asked.spec.version = named;
-  }
-  return VersionOf(ctx, sources, asked, repository);
+  if (!provider.spec.version.empty()) return ParseVersion(provider.spec.version);
+  const std::string label = api::ManifestLabel(provider.id.type, provider.id.name);
+  return DefaultVersion(ctx, repository, url, label, sources.contracts);
 }
 
 // A source, and the version that it is asked for. A value.

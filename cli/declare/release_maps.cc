@@ -14,29 +14,22 @@
 namespace capi::cli {
 namespace {
 
-// A ConfigMap of the files, and what it is as a release. A value.
-struct FileMap {
-  const kube::Object* map = nullptr;
-  api::StoredRelease stored;
+// ConfigMaps of the files, and what each is as a release. A value.
+struct FileMaps {
+  std::vector<const kube::Object*> maps;
+  std::vector<api::StoredRelease> stored;
 };
 
 // Null for none.
-const kube::Object* MapThatCounts(const std::vector<FileMap>& maps, const api::Provider& provider,
-                                  const std::string& version) {
-  std::vector<api::StoredRelease> stored;
-  for (const FileMap& one : maps) stored.push_back(one.stored);
-  const api::StoredRelease* counts = api::ReleaseThatCounts(stored, provider, version);
-  if (counts == nullptr) return nullptr;
-  auto it = std::find_if(maps.begin(), maps.end(), [&](const FileMap& one) {
-    return one.stored.ns == counts->ns && one.stored.name == counts->name && one.stored.version == counts->version;
-  });
-  return it->map;
+const kube::Object* MapThatCounts(const FileMaps& files, const api::Provider& provider, const std::string& version) {
+  const api::StoredRelease* counts = api::ReleaseThatCounts(files.stored, provider, version);
+  return counts == nullptr ? nullptr : files.maps[static_cast<size_t>(counts - files.stored.data())];
 }
 
 // The metadata of releases in files, for the choice among them. Thread-compatible.
 class MetadataInFiles : public fetch::Repository {
  public:
-  MetadataInFiles(const std::vector<FileMap>& maps, const api::Provider& provider) : maps_(maps), provider_(provider) {}
+  MetadataInFiles(const FileMaps& files, const api::Provider& provider) : files_(files), provider_(provider) {}
 
   std::string Describe() const override {
     return "the ConfigMaps of these files that spec.fetchConfig.selector selects";
@@ -46,20 +39,20 @@ class MetadataInFiles : public fetch::Repository {
 
   Result<std::vector<api::Version>> Versions(const Context&) override {
     std::vector<api::Version> out;
-    for (const FileMap& one : maps_) out.push_back(*one.stored.version);
+    for (const api::StoredRelease& one : files_.stored) out.push_back(*one.version);
     std::sort(out.begin(), out.end());
     return out;
   }
 
   Result<std::string> File(const Context&, const api::Version& version, std::string_view name) override {
-    const kube::Object* map = MapThatCounts(maps_, provider_, version.ToString());
+    const kube::Object* map = MapThatCounts(files_, provider_, version.ToString());
     const Json* text = map != nullptr && name == "metadata.yaml" ? Find(map->json(), {"data", "metadata"}) : nullptr;
     if (text != nullptr && text->is_string()) return text->get<std::string>();
     return Error{Code::kNotFound, fmt::format("{} {} has no {}", Describe(), version.ToString(), name), {}};
   }
 
  private:
-  const std::vector<FileMap>& maps_;
+  const FileMaps& files_;
   const api::Provider& provider_;
 };
 
@@ -71,16 +64,17 @@ Result<const kube::Object*> SelectRelease(const Context& ctx, std::vector<const 
   std::stable_sort(maps.begin(), maps.end(), [](const auto* a, const auto* b) { return a->name() < b->name(); });
   auto wanted = TRY(kube::LabelSelector::FromJson(*provider.spec.fetch_config->selector));
   std::vector<std::string> there;
-  std::vector<FileMap> selected;
+  FileMaps selected;
   for (const kube::Object* map : maps) {
     const Json* labels = Find(map->json(), {"metadata", "labels"});
-    FileMap one{map, api::ReadStoredRelease(*map)};
-    if (!one.stored.version || !wanted.Matches(labels == nullptr ? Json() : *labels)) continue;
-    there.push_back(one.stored.version->ToString());
-    selected.push_back(std::move(one));
+    api::StoredRelease one = api::ReadStoredRelease(*map);
+    if (!one.version || !wanted.Matches(labels == nullptr ? Json() : *labels)) continue;
+    there.push_back(one.version->ToString());
+    selected.maps.push_back(map);
+    selected.stored.push_back(std::move(one));
   }
   std::string version = provider.spec.version;
-  if (version.empty() && !selected.empty()) {
+  if (version.empty() && !selected.stored.empty()) {
     MetadataInFiles repository(selected, provider);
     auto newest = fetch::LatestVersion(ctx, repository, contracts);
     // They are there, and the operator takes none of them: that is no release which nobody can see from here.

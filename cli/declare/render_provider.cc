@@ -170,8 +170,7 @@ class LiveValues {
     auto is_it = [&](const api::Release& release) { return digest.empty() || digest == release.Digest(); };
     const api::Version version = TRY(api::Version::Parse(live.spec.version));
     auto stored = releases::FindStored(ctx_, client_, live, version, /*of_any_source=*/true);
-    const bool damaged = !stored.ok() && (stored.code() == Code::kInvalidArgument || stored.code() == Code::kNotFound);
-    if (!stored.ok() && !damaged) return stored.error();
+    if (!stored.ok() && !releases::IsNoRelease(stored.error())) return stored.error();
     if (stored.ok() && *stored && is_it((*stored)->release)) return std::move((*stored)->release);
     if (same != nullptr && is_it(*same)) return *same;
     Secret secret = secret_;

@@ -130,10 +130,10 @@ Error WithVersions(const Result<std::vector<api::Version>>& versions, Error erro
 }
 
 Result<api::Version> DefaultVersion(const Context& ctx, fetch::Repository& repository, std::string_view url,
-                                    std::string_view label) {
+                                    std::string_view label, const std::vector<std::string>& contracts) {
   std::string named = TRY(VersionInUrl(url, label));
   if (named != "latest") return ParseVersion(named);
-  return TRY_WITH(fetch::LatestVersion(ctx, repository, {std::string(kContract)}), "failed to get latest version");
+  return TRY_WITH(fetch::LatestVersion(ctx, repository, contracts), "failed to get latest version");
 }
 
 Result<ProviderRelease> FetchRelease(const Context& ctx, const Config& config, api::ProviderType type,

@@ -8,6 +8,7 @@
 #include "api/release.h"
 #include "api/types.h"
 #include "cli/frame/config.h"
+#include "cli/frame/management_cluster.h"
 #include "cli/frame/provider_name.h"
 #include "cli/frame/world.h"
 #include "fetch/credentials.h"
@@ -62,9 +63,10 @@ void UseCredentials(const fetch::SourceCredentials& credentials, bool own_url, f
 
 // The version in a provider's URL, as it stands there; "latest" where it names none.
 Result<std::string> VersionInUrl(std::string_view url, std::string_view label);
-// The same; for "latest" the newest that fits.
+// The same; for "latest" the newest that fits one of `contracts` (I3).
 Result<api::Version> DefaultVersion(const Context& ctx, fetch::Repository& repository, std::string_view url,
-                                    std::string_view label);
+                                    std::string_view label,
+                                    const std::vector<std::string>& contracts = {std::string(kContract)});
 
 // A version that isn't there: which ones are is the next question.
 Error WithVersions(const Context& ctx, fetch::Repository& repository, Error error);
