@@ -242,6 +242,36 @@ TEST_F(DiffOfInstalled, WithoutAVersionTheOneThatFitsTheCoreIsShown) {
   }
 }
 
+// L18, I3: whoever may read one namespace alone is told, and a core that nobody has looked at yet is of any contract.
+TEST_F(DiffOfInstalled, WithoutTheCoresContractTheNewestOfAnyThatIsKnownIsShown) {
+  const UpgradeProvider core = {api::ProviderType::kCore, "capi-system", "cluster-api", "v1.12.0", "v1beta2"};
+  cluster_.Add(core);
+  cluster_.Change(UpgradeCluster::PathOf(core), [](Json& object) { object.erase("status"); });
+  cluster_.folder.Put("r/infrastructure-docker/v1.1.0/metadata.yaml",
+                      ReplaceAll(std::string(kMetadata), "minor: 1, contract: v1beta2", "minor: 1, contract: v9"));
+  const std::string all = "/v1alpha2/coreproviders";
+  for (const std::string& forbidden : {std::string(), all}) {
+    SCOPED_TRACE(forbidden);
+    cluster_.forbidden = forbidden;
+    Outcome got = Run({"diff", "-f", File("{configSecret: {name: s}}")});
+    EXPECT_EQ(got.code, 1) << got.err;
+    EXPECT_THAT(got.out, Not(HasSubstr(" +0,0 @@"))) << "as v1.1.0 would prune";
+    EXPECT_EQ(got.err.find("the core's contract isn't known here") != std::string::npos, forbidden == all) << got.err;
+  }
+  // Whose own version that isn't asked for.
+  for (const char* file : {"metadata.yaml", "c.yaml"}) {
+    cluster_.folder.Put(std::string("r/cluster-api/v1.0.0/") + file,
+                        *ReadFile(cluster_.folder / (std::string("r/infrastructure-docker/v1.0.0/") + file)));
+  }
+  cluster_.folder.Put("clusterctl.yaml", "providers:\n- {name: cluster-api, type: CoreProvider, url: " +
+                                             cluster_.folder.path() + "/r/cluster-api/latest/c.yaml}\n");
+  const std::string file = cluster_.folder.Put(
+      "core.yaml",
+      "apiVersion: operator.cluster.x-k8s.io/v1alpha2\nkind: CoreProvider\nmetadata: {name: cluster-api, namespace: "
+      "capi-system}\nspec: {configSecret: {name: s, namespace: docker-system}}\n");
+  EXPECT_THAT(Run({"diff", "-f", file}).err, Not(HasSubstr("CoreProviders of all namespaces")));
+}
+
 // L18, I14: also where it has no selector, or no version; with what the folder has, before its source is asked.
 TEST_F(DiffOfInstalled, AReleaseInTheClusterGoesBeforeItsSource) {
   PutRelease("v1.1.0", "");

@@ -50,16 +50,31 @@ Result<std::string> ReadAdditional(const Context& ctx, kube::Client& client, con
   return Error{Code::kFailedPrecondition, Where("ConfigMap", *ref) + " has no key manifests under data", {}};
 }
 
-// That of the cluster's core, of which nothing more is installed than one; nullopt where there is none.
-Result<std::optional<std::string>> CoreContract(const Context& ctx, kube::Client& client) {
-  std::optional<std::string> contract;
+// That of the cluster's core, of which nothing more is installed than one; nullopt where there is none, or nobody knows
+// it yet, or this person may not look.
+Result<std::optional<std::string>> CoreContract(const Context& ctx, kube::Client& client, Notes& notes) {
   auto cores = client.List(ctx, api::ResourceOf(api::ProviderType::kCore), "");
-  if (!cores.ok() && cores.code() == Code::kNotFound) return contract;  // without the operator's kinds
+  if (!cores.ok() && cores.code() == Code::kNotFound) return std::optional<std::string>();  // without these kinds
+  if (!cores.ok() && cores.code() == Code::kPermissionDenied) {
+    notes.Warn(
+        "you may not list the CoreProviders of all namespaces, so the core's contract isn't known here: the "
+        "newest version of any is taken for the one to install; name it in spec.version otherwise");
+    return std::optional<std::string>();
+  }
   if (!cores.ok()) return cores.error().With("failed to look for the core's contract");
   for (const kube::Object& core : cores->items) {
-    if (!contract || contract->empty()) contract = GetString(core.json(), {"status", "contract"});
+    std::string contract = GetString(core.json(), {"status", "contract"});
+    if (!contract.empty()) return std::optional(std::move(contract));
   }
-  return contract;
+  return std::optional<std::string>();
+}
+
+// By which the version is chosen that isn't named (I3). The core asks nobody.
+Result<std::vector<std::string>> ContractsOf(const Context& ctx, kube::Client& client, const api::Provider& provider,
+                                             Notes& notes) {
+  std::optional<std::string> core;
+  if (provider.id.type != api::ProviderType::kCore) core = TRY(CoreContract(ctx, client, notes));
+  return api::ContractsFor(provider.id.type, core);
 }
 
 enum class Look { kInClusterFirst, kAtTheSource };
@@ -69,10 +84,7 @@ Result<api::Release> ReadReleaseOf(const Context& ctx, kube::Client& client, con
   ReleaseSources sources{config};
   sources.client = &client;
   sources.cluster_first = look == Look::kInClusterFirst;
-  if (provider.spec.version.empty()) {
-    const std::optional<std::string> core = TRY(CoreContract(ctx, client));
-    sources.contracts = api::ContractsFor(provider.id.type, core);
-  }
+  if (provider.spec.version.empty()) sources.contracts = TRY(ContractsOf(ctx, client, provider, notes));
   SourceSecret read{fetch::CredentialsIn(secret), ""};
   if (!FieldOfOwnSource(provider).empty()) read = TRY(ForItsSource(ctx, client, provider));
   sources.credentials = read.credentials;
