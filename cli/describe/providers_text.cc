@@ -42,6 +42,14 @@ Lines Message(const std::string& text) {
   return out;
 }
 
+// Of many the newest: who is far behind is to see where it may go.
+std::string NewestFirst(const std::vector<api::AvailableUpgrade>& upgrades) {
+  Lines out;
+  for (auto one = upgrades.rbegin(); one != upgrades.rend(); ++one)
+    out.push_back(one->needs.empty() ? one->version : fmt::format("{} (needs {})", one->version, one->needs));
+  return JoinNames(out, kMostNames);
+}
+
 RowFacts FactsOf(const Workload& workload) {
   RowFacts out{.name = workload.kind + "/" + workload.name, .ns = workload.ns};
   out.ready = workload.healthy ? "True" : "False";
@@ -58,8 +66,7 @@ RowFacts FactsOf(const ProviderLine& line, bool wide, WallTime now) {
   out.message.clear();
   if (!line.waits_for.empty()) out.message.push_back("waits for " + JoinNames(line.waits_for, kMostNames));
   if (!line.holds_up.empty()) out.message.push_back("holds up " + JoinNames(line.holds_up, kMostNames));
-  if (wide && !line.upgrades.empty())
-    out.message.push_back("newer: " + Printable(JoinNames(line.upgrades, kMostNames)));
+  if (wide && !line.upgrades.empty()) out.message.push_back("newer: " + Printable(NewestFirst(line.upgrades)));
   for (std::string& text : Message(line.message)) {
     if (!text.empty() || out.message.empty()) out.message.push_back(std::move(text));
   }
@@ -182,6 +189,21 @@ std::vector<std::string> ProvidersNames(const ProvidersTree& tree) {
   return out;
 }
 
+namespace {
+
+// As in the status.
+Json UpgradesJson(const std::vector<api::AvailableUpgrade>& upgrades) {
+  Json out = Json::array();
+  for (const api::AvailableUpgrade& one : upgrades) {
+    Json item = {{"version", one.version}, {"contract", one.contract}};
+    if (!one.needs.empty()) item["needs"] = one.needs;
+    out.push_back(std::move(item));
+  }
+  return out;
+}
+
+}  // namespace
+
 Json ProvidersJson(const ProvidersTree& tree) {
   Json providers = Json::array();
   for (const ProviderLine& line : tree.providers) {
@@ -191,7 +213,7 @@ Json ProvidersJson(const ProvidersTree& tree) {
                          {"managedBy", line.of_operator ? "operator" : "clusterctl"},
                          {"version", line.version},
                          {"wantedVersion", line.wanted},
-                         {"availableUpgrades", line.upgrades},
+                         {"availableUpgrades", UpgradesJson(line.upgrades)},
                          {"contract", line.contract},
                          {"ready", line.ready},
                          {"reason", line.reason},

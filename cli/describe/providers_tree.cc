@@ -62,7 +62,7 @@ ProviderLine LineOf(const ProviderObject& object) {
   out.version = provider.status.installed_version;
   if (object.wanted != out.version) out.wanted = object.wanted;
   out.contract = provider.status.contract;
-  for (const api::AvailableUpgrade& one : provider.status.available_upgrades) out.upgrades.push_back(one.version);
+  out.upgrades = provider.status.available_upgrades;
   ReadReady(provider, out);
   return out;
 }

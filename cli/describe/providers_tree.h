@@ -36,9 +36,9 @@ struct ProviderLine {
   std::string contract;         // "" where nobody says
   std::string ready;            // "True", "False", "Unknown"
   std::string reason, message, since;
-  std::vector<std::string> upgrades;   // newer versions that its status knows
-  std::vector<std::string> waits_for;  // providers: "CoreProvider capi-system/cluster-api"
-  std::vector<std::string> holds_up;   // the other way round
+  std::vector<api::AvailableUpgrade> upgrades;  // newer versions that its status knows, ascending
+  std::vector<std::string> waits_for;           // providers: "CoreProvider capi-system/cluster-api"
+  std::vector<std::string> holds_up;            // the other way round
   std::vector<Workload> workloads;
 };
 

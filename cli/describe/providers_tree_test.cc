@@ -78,7 +78,7 @@ Inventory                                                                       
   EXPECT_THAT(wide, HasSubstr("WANTED"));
   EXPECT_THAT(wide, HasSubstr("v1.13.0"));
   EXPECT_THAT(wide, HasSubstr("  10d  "));
-  EXPECT_THAT(wide, HasSubstr("newer: v1.12.1, v1.13.0")) << "U12";
+  EXPECT_THAT(wide, HasSubstr("newer: v1.13.0, v1.12.1")) << "U12";
   EXPECT_THAT(ProvidersNames(tree), testing::ElementsAre("coreprovider.operator.cluster.x-k8s.io/cluster-api",
                                                          "bootstrapprovider.operator.cluster.x-k8s.io/kubeadm",
                                                          "infrastructureprovider.operator.cluster.x-k8s.io/docker",
@@ -89,6 +89,22 @@ Inventory                                                                       
   EXPECT_EQ(json["providers"][1]["wantedVersion"], "v1.13.0");
   EXPECT_EQ(json["providers"][1]["waitsFor"], Json({"CoreProvider capi-system/cluster-api"}));
   EXPECT_EQ(json["providers"][3]["managedBy"], "clusterctl");
+}
+
+// L16, U12: of many the newest, and what has to come before one.
+TEST(ProvidersTree, TheNewestVersionsAreToldFirst) {
+  ProvidersInput in = Fleet();
+  auto& upgrades = in.objects[0].provider.status.available_upgrades;
+  upgrades.clear();
+  for (int minor = 13; minor < 20; ++minor) upgrades.push_back({"v1." + std::to_string(minor) + ".0", "v1beta2"});
+  upgrades.back().needs = "Pause";
+  const ProvidersTree tree = BuildProvidersTree(in);
+  EXPECT_THAT(ProvidersText(tree, {.wide = true, .now = kNow}),
+              HasSubstr("newer: v1.19.0 (needs Pause), v1.18.0, v1.17.0, v1.16.0, v1.15.0 and 2 more"));
+  const Json json = ProvidersJson(tree)["providers"][0]["availableUpgrades"];
+  ASSERT_EQ(json.size(), 7u);
+  EXPECT_EQ(json[0], Json({{"version", "v1.13.0"}, {"contract", "v1beta2"}}));
+  EXPECT_EQ(json[6], Json({{"version", "v1.19.0"}, {"contract", "v1beta2"}, {"needs", "Pause"}}));
 }
 
 // L16: by what their conditions say.
