@@ -343,11 +343,10 @@ Status CheckIsFound(const kube::Object& map, const api::Provider& owner, const a
 
 // Whoever has rendered `release` mustn't take another one's ConfigMap for it.
 Error Another(const kube::Object& map) {
-  return Error{
-      Code::kConflict,
-      fmt::format("{} has come meanwhile, and holds another release, or lacks its signatures: it is looked at next",
-                  Where(map.ns(), map.name())),
-      {}};
+  return Error{Code::kConflict,
+               fmt::format("{} has come meanwhile, and holds another release, or lacks its signatures",
+                           Where(map.ns(), map.name())),
+               {}};
 }
 
 }  // namespace

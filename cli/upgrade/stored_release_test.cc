@@ -68,7 +68,10 @@ TEST_F(Upgrades, AReleaseThatComesMeanwhileIsNotInstalledUnseen_L13) {
   const std::string next = "; to go on, run the same command again; to look at it";
   const std::pair<bool, std::string> cases[] = {
       {false, "ConfigMap capa-system/infrastructure-aws-v2.1.0 has the name under which"},
-      {true, "somebody else has written ConfigMap capa-system/infrastructure-aws-v2.1.0 meanwhile" + next}};
+      {true,
+       "ConfigMap capa-system/infrastructure-aws-v2.1.0 has come meanwhile, and holds another release, or lacks "
+       "its signatures" +
+           next}};
   for (const auto& [labelled, words] : cases) {
     SCOPED_TRACE(labelled);
     const Json theirs = ByHand("v2.1.0", Components("theirs"), labelled);
@@ -86,6 +89,28 @@ TEST_F(Upgrades, AReleaseThatComesMeanwhileIsNotInstalledUnseen_L13) {
   Outcome again = Run({"upgrade", "apply", "-i", "aws:v2.1.0"}, token);
   EXPECT_EQ(again.code, 0) << "it was looked at: " << again.err;
   EXPECT_EQ(VersionOf(kAws), "v2.1.0");
+}
+
+// As the operator may, which has a source of its own: nobody has put another release there.
+TEST_F(Upgrades, AReleaseThatIsWrittenOverAndOverIsToldAsTheServerSaysIt_L13) {
+  Json map = ByHand("v2.1.0", Components("operators"), true);
+  map["metadata"]["labels"][std::string(api::kLabelManagedBy)] = "true";
+  cluster_.Put(kMaps + kOwnName, map);
+  cluster_.folder.Put("o/infrastructure-aws/v2.1.0/c.yaml", Components("ours"));
+  cluster_.folder.Put("clusterctl.yaml", "overridesFolder: " + cluster_.folder / "o" + "\nproviders:\n" +
+                                             Source("cluster-api", "CoreProvider", "cluster-api") +
+                                             Source("aws", "InfrastructureProvider", "infrastructure-aws"));
+  int times = 0;
+  cluster_.before_write = [&](UpgradeCluster& cluster, const std::string& what) {
+    if (what != "PUT " + kMaps + kOwnName) return;
+    cluster.Change(kMaps + kOwnName, [&](Json& live) { live["metadata"]["labels"]["time"] = std::to_string(++times); });
+  };
+  Outcome got = Run({"upgrade", "apply", "-i", "aws:v2.1.0"});
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("v2.1.0 into the cluster: storing ConfigMap capa-system/" + kOwnName + ": "));
+  EXPECT_THAT(got.err, AllOf(Not(HasSubstr("somebody else")), Not(HasSubstr("looked at next"))));
+  EXPECT_GT(times, 1);
+  EXPECT_EQ(VersionOf(kAws), "v2.0.0");
 }
 
 // The digest is that of the version which runs, as it has to be until then.

@@ -97,14 +97,8 @@ Status PutRelease(const Context& ctx, kube::Client& client, const UpgradeTarget&
   const api::Provider& provider = target.object.provider;
   auto stored = releases::ReplaceRelease(ctx, client, provider, target.release);
   if (stored.ok()) return Ok();
-  const std::string failed =
-      fmt::format("failed to put {} {} into the cluster", Describe(provider.id), target.to.ToString());
-  if (stored.code() != Code::kConflict) return stored.error().With(failed);
-  // Nobody looks at it next, as the operator would.
-  const std::string name = api::ReleaseName(provider.id.type, provider.id.name, target.release.version);
-  return Error{Code::kConflict,
-               fmt::format("{}: somebody else has written ConfigMap {}/{} meanwhile", failed, provider.id.ns, name),
-               {}};
+  return stored.error().With(
+      fmt::format("failed to put {} {} into the cluster", Describe(provider.id), target.to.ToString()));
 }
 
 Result<ProviderObject> ChangeSpec(const Context& ctx, kube::Client& client, const ProviderObject& seen,
