@@ -1,6 +1,7 @@
 // A server on loopback that speaks GitLab's API for the packages of one project, for tests.
 #pragma once
 
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <string>
@@ -36,6 +37,16 @@ class LoopbackCertificate {
 
  private:
   std::string ca_file_;
+};
+
+// What this process takes for the system's trusted roots, for as long as it lives; made and gone while no other
+// thread looks at the environment. Thread-compatible.
+class TrustedCa {
+ public:
+  explicit TrustedCa(const std::string& file) { setenv("SSL_CERT_FILE", file.c_str(), 1); }
+  ~TrustedCa() { unsetenv("SSL_CERT_FILE"); }
+  TrustedCa(const TrustedCa&) = delete;
+  TrustedCa& operator=(const TrustedCa&) = delete;
 };
 
 // Project "group/project" on two hosts, both with TLS: the server, and the store of objects that it redirects to. Lists

@@ -405,7 +405,7 @@ TEST_F(DiffOfInstalled, TheTokenOfTheSecretGoesToTheHostOfTheDeclaredUrlAlone) {
     packages.push_back({version, {{"metadata.yaml", std::string(kMetadata)}, {"c.yaml", components}}});
   }
   fetch::GitLabStandIn gitlab(packages);
-  setenv("SSL_CERT_FILE", gitlab.ca_file().c_str(), 1);
+  const fetch::TrustedCa trusted(gitlab.ca_file());
   cluster_.Change("/api/v1/namespaces/docker-system/secrets/s",
                   [](Json& secret) { secret["data"]["gitlab-access-token"] = Base64Encode("glpat-secret"); });
   const std::string url = gitlab.url("latest", "c.yaml"), folder = cluster_.folder.path();
@@ -433,7 +433,6 @@ TEST_F(DiffOfInstalled, TheTokenOfTheSecretGoesToTheHostOfTheDeclaredUrlAlone) {
     }
     EXPECT_GT(seen.size(), before);
   }
-  unsetenv("SSL_CERT_FILE");
 }
 
 // L18: also where an upgrade to the other one has begun.

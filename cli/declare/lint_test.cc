@@ -308,7 +308,7 @@ TEST_F(LintTest, APrivateProjectIsNoMissingVersion) {
   fetch::GitLabStandIn gitlab(
       {{.version = "v1.0.0",
         .files = {{"metadata.yaml", std::string(kMetadata)}, {"core-components.yaml", components}}}});
-  setenv("SSL_CERT_FILE", gitlab.ca_file().c_str(), 1);
+  const fetch::TrustedCa trusted(gitlab.ca_file());
   const std::string url = "url: '" + gitlab.url() + "'";
   EXPECT_EQ(Text(Own("v1.0.0", url)).out, "");
   // Of what `gitlab` has seen, all that came more than once.
@@ -335,7 +335,6 @@ TEST_F(LintTest, APrivateProjectIsNoMissingVersion) {
     EXPECT_THAT(hidden.out, AllOf(HasSubstr(": warning: "), HasSubstr("(a private project needs a token: "),
                                   HasSubstr(" [not-checked]\n"), Not(HasSubstr("version-not-found"))));
   }
-  unsetenv("SSL_CERT_FILE");
 }
 
 // L19: nor is what a server hides from who has no credentials, or comes from elsewhere.
@@ -359,7 +358,7 @@ TEST_F(LintTest, AHiddenSourceIsNoMissingVersion) {
     return http::Response{.status = 403, .headers = {}, .body = ""};
   });
   ASSERT_TRUE(forbids.ok());
-  setenv("SSL_CERT_FILE", certificate.ca_file().c_str(), 1);
+  const fetch::TrustedCa trusted(certificate.ca_file());
   const std::string folder = "url: 'https://" + (*forbids)->address() + "/own/latest/infrastructure-components.yaml'";
   for (const std::string& source : {hidden, folder}) {
     for (const char* version : {"v1.0.0", "''"}) {
@@ -368,7 +367,6 @@ TEST_F(LintTest, AHiddenSourceIsNoMissingVersion) {
       EXPECT_THAT(outcome.out, AllOf(HasSubstr(": warning: "), HasSubstr(" [not-checked]\n"))) << source;
     }
   }
-  unsetenv("SSL_CERT_FILE");
 }
 
 TEST_F(LintTest, AFolderIsReadWithAllBelowIt) {

@@ -341,9 +341,6 @@ TEST_F(FromGitHub, ARateLimitSaysWhatToDo) {
 // I16, L3: a generic package on a GitLab of one's own, whatever its host is called.
 class FromGitLab : public testing::Test {
  protected:
-  FromGitLab() { setenv("SSL_CERT_FILE", gitlab_.ca_file().c_str(), 1); }
-  ~FromGitLab() override { unsetenv("SSL_CERT_FILE"); }
-
   static std::vector<fetch::GitLabPackage> Packages() {
     std::map<std::string, std::string> files = {
         {"metadata.yaml", Metadata("- {major: 1, minor: 0, contract: v1beta2}\n")},
@@ -368,6 +365,7 @@ class FromGitLab : public testing::Test {
 
   TestFolder folder_;
   fetch::GitLabStandIn gitlab_{Packages()};
+  const fetch::TrustedCa trusted_{gitlab_.ca_file()};
 };
 
 TEST_F(FromGitLab, TheVersionIsThatOfTheNameOrOfTheUrl) {

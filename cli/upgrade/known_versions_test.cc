@@ -373,7 +373,7 @@ TEST_F(Upgrades, APrivateProjectIsAskedWithTheTokenOfTheProvidersSecret) {
   std::map<std::string, std::string> files = {{"metadata.yaml", kSeries}};
   fetch::GitLabStandIn gitlab({{.version = "v2.1.0", .files = files}, {.version = "v2.0.0", .files = files}});
   gitlab.MakePrivate("glpat-secret");
-  setenv("SSL_CERT_FILE", gitlab.ca_file().c_str(), 1);
+  const fetch::TrustedCa trusted(gitlab.ca_file());
   cluster_.folder.Put("clusterctl.yaml", "providers:\n" + Source("cluster-api", "CoreProvider", "cluster-api"));
   for (const std::string ns : {"capa-system", "other"}) {
     cluster_.PutSecret(ns, "tokens", {{"gitlab-access-token", "glpat-secret"}});
@@ -393,7 +393,6 @@ TEST_F(Upgrades, APrivateProjectIsAskedWithTheTokenOfTheProvidersSecret) {
       EXPECT_EQ(seen[i].authorization, own && seen[i].host == "gitlab" ? "Bearer glpat-secret" : "") << seen[i].target;
     EXPECT_GT(seen.size(), before);
   }
-  unsetenv("SSL_CERT_FILE");
 }
 
 // A repository on GitHub with v2.0.0 and v2.1.0 of aws. It is a private one.
