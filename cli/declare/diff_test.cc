@@ -13,6 +13,7 @@
 #include "base/yaml/yaml.h"
 #include "cli/install/provider_manifests.h"
 #include "cli/upgrade/cluster_testing.h"
+#include "fetch/git/git_testing.h"
 #include "fetch/gitlab_testing.h"
 #include "fetch/oci/oci_testing.h"
 
@@ -298,6 +299,11 @@ TEST_F(DiffOfInstalled, AReleaseInTheClusterGoesBeforeItsSource) {
   cluster_.Change(map, [](Json& stored) { stored["metadata"]["labels"][std::string(api::kLabelManagedBy)] = "true"; });
   Outcome again = Run({"diff", "-f", File(asked)});
   EXPECT_THAT(again.out, HasSubstr("of-the-source")) << again.err;
+  // T14: so it is with what lacks the signatures that are asked for.
+  Outcome lacks = Run({"diff", "-f",
+                       File("{version: v1.1.0, fetchConfig: {verify: {provider: cosign, secretRef: {name: keys}}}, "
+                            "configSecret: {name: s}}")});
+  EXPECT_THAT(lacks.out, HasSubstr("of-the-source")) << lacks.err;
   std::filesystem::remove_all(cluster_.folder / "r/infrastructure-docker/v1.1.0");
   Outcome apart = Run({"diff", "docker:v1.1.0"});
   EXPECT_EQ(apart.code, 1) << apart.err;
@@ -331,16 +337,39 @@ TEST_F(DiffOfInstalled, TheInstalledReleaseIsThatInTheClusterWhateverItsSourceIs
     return fetch::OciArtifact{{{"metadata.yaml", std::string(kMetadata)}, {"components.yaml", components}}};
   };
   fetch::OciStandIn registry({{"v1.0.0", artifact("")}, {"v1.1.0", artifact(kShifted)}});
-  PutRelease("v1.0.0", "");
-  cluster_.Change("/api/v1/namespaces/docker-system/configmaps/infrastructure-docker-v1.0.0", [](Json& map) {
-    map["metadata"]["labels"][std::string(api::kLabelManagedBy)] = "true";
-    map["metadata"]["annotations"][std::string(api::kLabelReleaseSource)] = "oci://former.example.com/docker v1.0.0";
-  });
+  for (const std::string version : {"v1.0.0", "v1.1.0"}) {
+    PutRelease(version, "");
+    cluster_.Change("/api/v1/namespaces/docker-system/configmaps/infrastructure-docker-" + version, [&](Json& map) {
+      map["metadata"]["labels"][std::string(api::kLabelManagedBy)] = "true";
+      map["metadata"]["annotations"][std::string(api::kLabelReleaseSource)] =
+          "oci://former.example.com/docker " + version;
+      map["data"]["components"] = ReplaceAll(GetString(map, {"data", "components"}), "nothing", "of-the-former");
+    });
+  }
   cluster_.Change(UpgradeCluster::PathOf(kDocker), [&](Json& provider) {
     provider["spec"]["fetchConfig"] = {{"oci", registry.reference()}};
   });
   Outcome got = Run({"diff", "docker:v1.1.0"});
   ExpectMasked(got, {"gone"});
+  EXPECT_THAT(got.out, Not(HasSubstr("+  plain: of-the-former"))) << "T12";
+}
+
+// L18, T15: with the Secret that git has; another folder of the same repository is another source.
+TEST_F(DiffOfInstalled, AReleaseInGitIsThatOfItsOwnFolder) {
+  fetch::GitStandIn server({.authorization = "Basic " + Base64Encode("me:s3cret")});
+  const std::string components(kRelease), metadata(kMetadata);
+  server.Release("v1.0.0", {{"former/metadata.yaml", metadata},
+                            {"former/components.yaml", components + std::string(kPruned)},
+                            {"next/metadata.yaml", metadata},
+                            {"next/components.yaml", components}});
+  cluster_.PutSecret("docker-system", "git", {{"username", "me"}, {"password", "s3cret"}});
+  cluster_.Change(UpgradeCluster::PathOf(kDocker), [&](Json& provider) {
+    provider["spec"]["fetchConfig"]["git"] = {
+        {"url", server.url()}, {"path", "former"}, {"secretRef", {{"name", "git"}}}};
+  });
+  const std::string next = "{git: {url: '" + server.url() + "', path: next, secretRef: {name: git}}}";
+  Outcome got = Run({"diff", "-f", File("{version: v1.0.0, configSecret: {name: s}, fetchConfig: " + next + "}")});
+  ExpectMasked(got, {"gone", "list"});
 }
 
 // L18: a change of the same version that hangs has replaced the text of which the objects are.
