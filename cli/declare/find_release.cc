@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "api/release_choice.h"
+#include "api/validate/git_reference.h"
 #include "cli/frame/overrides.h"
 #include "cli/frame/provider_release.h"
 #include "cli/frame/source_secret.h"
@@ -87,13 +88,26 @@ Result<Choice> ChooseByUrl(const Context& ctx, const ReleaseSources& sources, co
   return Choice{WithOverrides(std::move(plain), TRY(sources.config.OverridesFolder()), label, notes), *version};
 }
 
+// Where no server answers whoever has no key.
+bool IsOverSsh(const api::Provider& provider) {
+  const auto& git = provider.spec.fetch_config->git;
+  if (!git) return false;
+  const auto reference = api::ParseGitReference(*git);
+  return reference.ok() && reference->scheme == api::GitReference::Scheme::kSsh;
+}
+
 // Of a registry or a git repository.
 Result<Choice> ChooseOfItsOwn(const Context& ctx, const ReleaseSources& sources, const api::Provider& provider) {
-  const SourceSecret secret{sources.credentials, "", sources.git};
+  const SourceSecret secret{sources.credentials, sources.unread, sources.git};
   auto repository = TRY(OpenOwnSource(sources.config, provider, secret));
   if (sources.offline) {
     return Error{
         Code::kFailedPrecondition, fmt::format("{} isn't on this machine (--offline)", repository->Describe()), {}};
+  }
+  if (!sources.unread.empty() && IsOverSsh(provider)) {
+    return Error{Code::kUnauthenticated,
+                 fmt::format("{} is asked over ssh, and {}", repository->Describe(), sources.unread),
+                 {}};
   }
   const auto version = VersionOf(ctx, sources, provider, *repository);
   if (!version.ok()) return NotThere(ctx, *repository, version.error());

@@ -26,6 +26,7 @@ struct ReleaseSources {
   std::vector<const kube::Object*> maps = {};
   fetch::SourceCredentials credentials = {};    // of the provider's Secret; "" for those of the configuration
   std::map<std::string, std::string> git = {};  // that of fetchConfig.git.secretRef, all of it
+  std::string unread = {};                      // "Secret a/b isn't read here": why `git` has nothing
   bool signatures = false;                      // with those of both files (T14)
   std::vector<std::string> contracts = {std::string(kContract)};  // for the newest version that fits (I3)
 };

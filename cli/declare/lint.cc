@@ -30,6 +30,13 @@ Result<std::optional<OutputFormat>> ReadOptions(const LintOptions& options) {
   return std::optional(TRY(ParseOutputFormat(options.output, kSarif)));
 }
 
+// Values of Secrets are none of a check's business: that a private repository can't be asked isn't the file's mistake.
+std::string UnreadOf(const api::Provider& provider) {
+  const auto& fetch = provider.spec.fetch_config;
+  if (!fetch || !fetch->git || !fetch->git->secret_ref) return "";
+  return fmt::format("Secret {}/{} isn't read here", fetch->git->secret_ref->ns, fetch->git->secret_ref->name);
+}
+
 class Linting {
  public:
   Linting(const Context& ctx, const Config& config, const LintOptions& options)
@@ -97,6 +104,7 @@ class Linting {
     std::ostringstream unheard;
     Notes notes(unheard);
     ReleaseSources sources{config_, options_.offline};
+    sources.unread = UnreadOf(declared.provider);
     sources.maps = objects.ConfigMaps(declared.provider.id.ns);
     sources.contracts = api::ContractsFor(declared.provider.id.type, core_contract_);
     auto release = FindRelease(ctx_, sources, declared.provider, notes);
@@ -128,7 +136,9 @@ class Linting {
       return;
     }
     Finding finding = declared.At("spec.version", "not-checked", "the release can't be looked at: " + error.message);
-    if (options_.offline || selected) finding.level = Level::kNote;  // it was asked for, or is in the cluster
+    // It was asked for, is in the cluster, or is told to those alone who have what isn't read here.
+    const bool unread = error.code == Code::kUnauthenticated && !UnreadOf(declared.provider).empty();
+    if (options_.offline || selected || unread) finding.level = Level::kNote;
     findings_.push_back(std::move(finding));
   }
 

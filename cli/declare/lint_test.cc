@@ -350,6 +350,17 @@ TEST_F(LintTest, AHiddenSourceIsNoMissingVersion) {
   EXPECT_THAT(absent.out, HasSubstr("(versions there: v1.0.0) [version-not-found]\n"));
   const std::string hidden = "git: {url: '" + server.url().substr(0, server.url().rfind('/')) + "/hidden.git'}";
 
+  // Of one with a Secret it is nobody's mistake: over ssh nothing else will do, and elsewhere it may not.
+  const std::string over_ssh = "git: {url: 'ssh://git@git.example.com/a/b.git', secretRef: {name: keys}}";
+  const std::string with_secret = hidden.substr(0, hidden.size() - 1) + ", secretRef: {name: keys}}";
+  for (const std::string& source : {over_ssh, with_secret}) {
+    SCOPED_TRACE(source);
+    Outcome outcome = Text(Own("v1.0.0", source), {"--strict"});
+    EXPECT_EQ(outcome.code, 0) << outcome.out;
+    EXPECT_THAT(outcome.out, AllOf(HasSubstr(": note: "), HasSubstr("Secret own-system/keys isn't read here"),
+                                   HasSubstr(" [not-checked]\n"), Not(HasSubstr("needs the key"))));
+  }
+
   fetch::LoopbackCertificate certificate;
   http::ServerOptions options;
   options.cert_pem = certificate.cert_pem;
