@@ -4,7 +4,7 @@
 
 #include "cli/declare/adopt.h"
 #include "cli/declare/convert.h"
-#include "cli/declare/diff.h"
+#include "cli/declare/diff/diff.h"
 #include "cli/declare/lint.h"
 
 namespace capi::cli {

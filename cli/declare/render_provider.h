@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "api/types.h"
-#include "cli/declare/object_diff.h"
+#include "cli/declare/diff/object_diff.h"
 #include "cli/frame/config.h"
 #include "cli/frame/management_cluster.h"
 #include "cli/frame/world.h"

@@ -1,18 +1,13 @@
-#include "cli/declare/diff.h"
-
+// Which release diff looks at: of what is installed, and of what is to run.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
-#include "api/kinds.h"
-#include "api/release_maps.h"
 #include "base/encoding.h"
 #include "base/files.h"
 #include "base/strings.h"
-#include "base/yaml/yaml.h"
-#include "cli/install/provider_manifests.h"
-#include "cli/upgrade/cluster_testing.h"
+#include "cli/declare/diff/diff_testing.h"
 #include "fetch/git/git_testing.h"
 #include "fetch/gitlab_testing.h"
 #include "fetch/oci/oci_testing.h"
@@ -22,177 +17,6 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-
-constexpr std::string_view kMetadata =
-    "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n"
-    "- {major: 1, minor: 0, contract: v1beta2}\n- {major: 1, minor: 1, contract: v1beta2}\n";
-constexpr std::string_view kRelease = R"(
-apiVersion: v1
-kind: ConfigMap
-metadata: {name: c, namespace: docker-system}
-data: {one: "--token=${TOKEN}", plain: "${PLAIN:=nothing}"}
-)";
-constexpr std::string_view kPruned = R"(
----
-apiVersion: v1
-kind: ConfigMap
-metadata: {name: gone, namespace: docker-system}
-data: {password: "${PASSWORD}"}
----
-apiVersion: v1
-kind: ConfigMap
-metadata: {name: list, namespace: docker-system}
-args: ["--first", "--token=${TOKEN}"]
-)";
-constexpr std::string_view kShifted = R"(
----
-apiVersion: v1
-kind: ConfigMap
-metadata: {name: list, namespace: docker-system}
-args: ["--token=${TOKEN}"]
-)";
-
-constexpr std::string_view kRenamed = R"(
----
-apiVersion: v1
-kind: ConfigMap
-metadata: {name: list, namespace: docker-system}
-args: ["--auth=${TOKEN}", "--first"]
-)";
-
-// docker at v1.0.0, installed with values that its Secret has no longer; v1.1.0 lacks an object and shifts a list.
-class DiffOfInstalled : public testing::Test {
- protected:
-  DiffOfInstalled() {
-    Release("v1.0.0", std::string(kRelease) + std::string(kPruned));
-    Release("v1.1.0", std::string(kRelease) + std::string(kShifted));
-    cluster_.folder.Put("clusterctl.yaml", "providers:\n- {name: docker, type: InfrastructureProvider, url: " +
-                                               cluster_.folder.path() + "/r/infrastructure-docker/latest/c.yaml}\n");
-    cluster_.Put("/api", {{"kind", "APIVersions"}, {"versions", {"v1"}}});
-    cluster_.Put("/apis", {{"kind", "APIGroupList"}, {"groups", Json::array()}});
-    Json kind = {{"name", "configmaps"}, {"kind", "ConfigMap"}, {"namespaced", true}, {"verbs", {"get", "list"}}};
-    cluster_.Put("/api/v1", {{"kind", "APIResourceList"}, {"resources", Json::array({kind})}});
-    cluster_.Add(kDocker);
-    cluster_.Put("/api/v1/namespaces/docker-system/secrets/s",
-                 {{"data", {{"TOKEN", Base64Encode("new-sesame")}, {"PASSWORD", Base64Encode("new-poppy")}}}});
-    PutWhatIsLive("old");
-    cluster_.Change(UpgradeCluster::PathOf(kDocker), [](Json& provider) {
-      provider["spec"]["configSecret"]["name"] = "s";
-      for (const char* name : {"c", "gone", "list"}) {
-        provider["status"]["inventory"].push_back(
-            {{"kind", "ConfigMap"}, {"namespace", "docker-system"}, {"name", name}, {"version", "v1"}});
-      }
-    });
-  }
-  void Release(const std::string& version, const std::string& components) {
-    const std::string folder = "r/infrastructure-docker/" + version + "/";
-    cluster_.folder.Put(folder + "metadata.yaml", kMetadata);
-    cluster_.folder.Put(folder + "c.yaml", components);
-  }
-  void PutMap(const std::string& name, std::string_view text) {
-    Json map = *ParseJson(text);
-    map["apiVersion"] = "v1";
-    map["kind"] = "ConfigMap";
-    map["metadata"] = {
-        {"name", name},
-        {"namespace", "docker-system"},
-        {"labels", {{"cluster.x-k8s.io/provider", "infrastructure-docker"}, {"clusterctl.cluster.x-k8s.io", ""}}}};
-    cluster_.Put("/api/v1/namespaces/docker-system/configmaps/" + name, std::move(map));
-  }
-  // In the cluster, under a label of its own, with what the folder has.
-  void PutRelease(const std::string& version, const std::string& label) {
-    api::Release release;
-    release.version = api::Version::Parse(version).value();
-    release.metadata = *ReadFile(cluster_.folder / ("r/infrastructure-docker/" + version + "/metadata.yaml"));
-    release.components = *ReadFile(cluster_.folder / ("r/infrastructure-docker/" + version + "/c.yaml"));
-    Json map = ReleaseMapsOf({kDocker.type, kDocker.ns, kDocker.name}, release).back().json();
-    if (!label.empty())
-      map["metadata"]["labels"] = {{"release", label}, {std::string(api::kLabelReleaseVersion), version}};
-    cluster_.Put("/api/v1/namespaces/docker-system/configmaps/" + GetString(map, {"metadata", "name"}), map);
-  }
-  std::string File(const std::string& spec) {
-    return cluster_.folder.Put("docker.yaml",
-                               "apiVersion: operator.cluster.x-k8s.io/v1alpha2\nkind: InfrastructureProvider\n"
-                               "metadata: {name: docker, namespace: docker-system}\nspec: " +
-                                   spec + "\n");
-  }
-  void SetWriter(const std::string& manager, const std::string& field) {
-    Json fields;
-    fields["f:spec"]["f:" + field] = Json::object();
-    cluster_.Change(UpgradeCluster::PathOf(kDocker), [&](Json& provider) {
-      provider["metadata"]["managedFields"] = Json::array({{{"manager", manager}, {"fieldsV1", fields}}});
-    });
-  }
-  Outcome Run(std::vector<std::string> arguments) {
-    arguments.insert(arguments.end(), {"--config", cluster_.folder / "clusterctl.yaml"});
-    return cluster_.Run(std::move(arguments));
-  }
-  // Made of values like "old-sesame".
-  void PutWhatIsLive(const std::string& of) {
-    PutMap("c", R"({"data": {"one": "--token=)" + of + R"(-sesame", "plain": "nothing"}})");
-    PutMap("gone", R"({"data": {"password": ")" + of + R"(-poppy"}})");
-    PutMap("list", R"({"args": ["--first", "--token=)" + of + R"(-sesame"]})");
-  }
-  // These are shown as different, and no value of a variable, former or not.
-  static void ExpectMasked(const Outcome& got, std::initializer_list<const char*> shown) {
-    EXPECT_EQ(got.code, 1) << got.err;
-    for (const char* name : shown)
-      EXPECT_THAT(got.out, HasSubstr(std::string("LIVE/v1.ConfigMap.docker-system.") + name + "\n"));
-    EXPECT_THAT(got.out, HasSubstr("***"));
-    for (const char* value : {"sesame", "poppy"}) EXPECT_THAT(got.out + got.err, Not(HasSubstr(value)));
-  }
-
-  const UpgradeProvider kDocker = {api::ProviderType::kInfrastructure, "docker-system", "docker", "v1.0.0", "v1beta2"};
-  UpgradeCluster cluster_;
-};
-
-// L18: what is live was made of what the Secret had.
-TEST_F(DiffOfInstalled, ValuesOfBeforeARotationAreMaskedToo) {
-  Outcome got = Run({"diff", "docker:v1.1.0"});
-  ExpectMasked(got, {"gone", "list"});
-}
-
-TEST_F(DiffOfInstalled, WithoutTheInstalledReleaseNothingIsShown) {
-  std::filesystem::remove_all(cluster_.folder / "r/infrastructure-docker/v1.0.0");
-  Outcome got = Run({"diff", "docker:v1.1.0"});
-  EXPECT_EQ(got.code, 2);
-  EXPECT_EQ(got.out, "");
-  EXPECT_THAT(got.err, HasSubstr("release v1.0.0 says where secrets are in what is installed"));
-}
-
-// L18: clusterctl's inventory says what is installed, as long as no object of it does.
-TEST_F(DiffOfInstalled, ValuesOfWhatIsNotAdoptedYetAreMaskedToo) {
-  Release("v1.2.0", std::string(kRenamed));
-  cluster_.Remove(UpgradeCluster::PathOf(kDocker));
-  Outcome got = Run({"diff", "-f", File("{version: v1.2.0, configSecret: {name: s}}")});
-  ExpectMasked(got, {"list"});
-}
-
-// L18: what clusterctl installed isn't of the source that is declared.
-TEST_F(DiffOfInstalled, WhatIsDeclaredSaysNothingOfWhatIsNotAdoptedYet) {
-  Release("v1.2.0", std::string(kRenamed));
-  PutRelease("v1.2.0", "mine");
-  const std::string spec =
-      "{version: v1.2.0, configSecret: {name: s}, fetchConfig: {selector: {matchLabels: {release: mine}}}}";
-  const std::string path = UpgradeCluster::PathOf(kDocker);
-  Json object = cluster_.Get(path);
-  object.erase("status");
-  object["spec"] = *ParseYaml(spec);
-  for (bool declared : {false, true}) {
-    SCOPED_TRACE(declared);
-    declared ? cluster_.Put(path, object) : cluster_.Remove(path);
-    PutMap("list", R"({"args": ["--first", "--token=old-sesame"]})");
-    Outcome got = Run({"diff", "-f", File(spec)});
-    ExpectMasked(got, {"list"});
-  }
-}
-
-TEST_F(DiffOfInstalled, AnObjectThatNobodyHasLookedAtYetSaysNothingOfWhatIsInstalled) {
-  Release("v1.2.0", std::string(kRenamed));
-  cluster_.Change(UpgradeCluster::PathOf(kDocker), [](Json& provider) { provider.erase("status"); });
-  Outcome got = Run({"diff", "docker:v1.2.0"});
-  ExpectMasked(got, {"list"});
-}
 
 // L18, I14: its source may be gone, or have another one by now.
 TEST_F(DiffOfInstalled, TheInstalledReleaseIsThatInTheCluster) {
@@ -453,74 +277,6 @@ TEST_F(DiffOfInstalled, TheTokenOfTheSecretGoesToTheHostOfTheDeclaredUrlAlone) {
     }
     EXPECT_GT(seen.size(), before);
   }
-}
-
-// L18: also where an upgrade to the other one has begun.
-TEST_F(DiffOfInstalled, ADefaultOfEitherReleaseIsNoSecret) {
-  Release("v1.3.0", ReplaceAll(std::string(kRelease), "nothing", "something"));
-  for (bool begun : {false, true}) {
-    SCOPED_TRACE(begun);
-    cluster_.Change(UpgradeCluster::PathOf(kDocker), [&](Json& provider) {
-      if (begun) provider["status"]["history"] = Json::array({{{"version", "v1.3.0"}}});
-    });
-    PutMap("c", R"({"data": {"one": "--token=old-sesame", "plain": "nothing"}})");
-    Outcome got = Run({"diff", "docker:v1.3.0"});
-    EXPECT_THAT(got.out, HasSubstr("-  plain: nothing\n"));
-    EXPECT_THAT(got.out, HasSubstr("+  plain: something\n"));
-    ExpectMasked(got, {"c"});
-    // What is live already of the one that isn't installed yet.
-    PutMap("c", R"({"data": {"one": "--token=old-sesame", "plain": "something"}})");
-    got = Run({"diff", "docker:v1.3.0"});
-    EXPECT_THAT(got.out, HasSubstr("   plain: something\n"));
-    ExpectMasked(got, {"c"});
-  }
-}
-
-// L18, I12, A2: an apply leaves what the operator or clusterctl has filled in, and takes away what another one wrote.
-TEST_F(DiffOfInstalled, AFileWithoutAVersionIsNoUpgrade) {
-  PutWhatIsLive("new");
-  const std::string file = File("{configSecret: {name: s}}");
-  for (const char* writer : {"capi-operator", "clusterctl"}) {
-    SCOPED_TRACE(writer);
-    SetWriter(writer, "version");
-    Outcome same = Run({"diff", "-f", file});
-    EXPECT_THAT(same.out, Not(HasSubstr("ConfigMap.docker-system.gone")));
-    EXPECT_EQ(same.code, 0) << same.out << same.err;
-  }
-  SetWriter("kustomize-controller", "version");
-  Outcome got = Run({"diff", "-f", file});
-  EXPECT_THAT(got.out, HasSubstr("ConfigMap.docker-system.gone"));
-  EXPECT_EQ(got.code, 1) << got.out << got.err;
-}
-
-// L18: whatever of the spec it is.
-TEST_F(DiffOfInstalled, AFileWithoutASourceHasTheOneThatClusterctlChose) {
-  PutWhatIsLive("new");
-  PutRelease("v1.0.0", "mine");
-  std::filesystem::remove_all(cluster_.folder / "r/infrastructure-docker/v1.0.0");
-  cluster_.Change(UpgradeCluster::PathOf(kDocker), [](Json& provider) {
-    provider["spec"]["fetchConfig"]["selector"]["matchLabels"]["release"] = "mine";
-  });
-  const std::string file = File("{version: v1.0.0, configSecret: {name: s}}");
-  SetWriter("clusterctl", "fetchConfig");
-  Outcome got = Run({"diff", "-f", file});
-  EXPECT_EQ(got.code, 0) << got.out << got.err;
-  SetWriter("kustomize-controller", "fetchConfig");
-  got = Run({"diff", "-f", file});
-  EXPECT_EQ(got.code, 2) << got.out;
-  EXPECT_THAT(got.err, HasSubstr("v1.0.0"));
-}
-
-TEST_F(DiffOfInstalled, AFileWithoutASecretHasTheOneThatTheOperatorMade) {
-  SetWriter("capi-operator", "configSecret");
-  PutWhatIsLive("new");
-  const std::string file = File("{version: v1.0.0}");
-  Outcome got = Run({"diff", "-f", file});
-  EXPECT_EQ(got.code, 0) << got.out << got.err;
-  SetWriter("kustomize-controller", "configSecret");
-  got = Run({"diff", "-f", file});
-  EXPECT_EQ(got.code, 2) << got.out;
-  EXPECT_THAT(got.err, HasSubstr("needs [PASSWORD, TOKEN]"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "cli/declare/diff.h"
+#include "cli/declare/diff/diff.h"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,9 @@
 #include "api/moves/upgrade_policy.h"
 #include "base/run_all.h"
 #include "base/strings.h"
+#include "cli/declare/diff/object_diff.h"
 #include "cli/declare/lint_object.h"
 #include "cli/declare/manifest_files.h"
-#include "cli/declare/object_diff.h"
 #include "cli/declare/render_provider.h"
 #include "cli/frame/provider_objects.h"
 #include "cli/install/provider_manifests.h"

@@ -1,4 +1,4 @@
-#include "cli/declare/object_diff.h"
+#include "cli/declare/diff/object_diff.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
