@@ -101,7 +101,7 @@ class HttpFolder(WithFolder):
             file.write("v1.12.9\n")
         world.await_newer(CORE, "v1.12.9")
         # As the page has a reader ask for it.
-        (block,) = pages.blocks("Newer versions", "docs/upgrades.md")
+        (block,) = [block for block in pages.blocks("Newer versions", "docs/upgrades.md") if "availableUpgrades" in block]
         told = pages.run(block, self.folder, pages.environment(world.plane, self.folder))
         self.assertEqual((told.returncode, told.stdout), (0, "v1.12.9 v1beta2 \n"), told.stderr)
 
