@@ -146,7 +146,8 @@ std::string VersionToRun(const std::string& declared, const ProviderStatus& stat
 std::string VersionToDeclare(const ProviderStatus& status, UpgradeType type) {
   if (type == UpgradeType::kNone || status.history.empty()) return "";
   const HistoryEntry& last = status.history.front();
-  return !IsThrough(last) && !last.instead_of.empty() ? last.instead_of : status.installed_version;
+  if (IsThrough(last)) return status.installed_version;
+  return last.instead_of.empty() ? last.version : last.instead_of;
 }
 
 void SettleFloor(ProviderStatus& status, std::string_view declared, UpgradeType type) {

@@ -48,7 +48,7 @@ bool SpecAloneCounts(const std::map<std::string, std::string>& annotations);
 std::string VersionToRun(const std::string& declared, const ProviderStatus& status,
                          const std::map<std::string, std::string>& annotations);
 
-// What spec.version is to be where somebody has emptied it beside a policy: what it was when the policy began what is
+// What spec.version is to be where somebody has emptied it beside a policy: what it was when that was begun which is
 // under way or left, else what is installed. "" where nothing is, or no policy is in force: any version will do.
 std::string VersionToDeclare(const ProviderStatus& status, UpgradeType type);
 

@@ -103,12 +103,18 @@ TEST(StageOf, BelievesOnlyAStatusAboutTheSpecThatWasWritten) {  // L13
 
 // A policy goes on from what has come up as soon as it may: what was asked for was there.
 TEST(StageOf, SeesThatAPolicyHasGoneOn) {  // L13, U13
-  api::Provider provider = Provider("v3", 5, {{"Ready", "False", "Upgrading", "going"}});
-  provider.status.history = {{.version = "v3", .contract = "", .digest = "", .started = "1", .instead_of = "v2"}};
-  EXPECT_EQ(StageOf(provider, {{}, "v2", 5, {}}), UpgradeStage::kReady);
-  EXPECT_EQ(StageOf(provider, {{}, "v1", 5, {}}), UpgradeStage::kPending);
-  const AwaitedUpgrade back{{}, "v2", 5, provider.status};
-  EXPECT_EQ(StageOf(provider, back), UpgradeStage::kPending) << "it is what is to be left";
+  api::Provider provider = Provider("v3.0.0", 5, {{"Ready", "False", "Upgrading", "going"}});
+  provider.status.history = {
+      {.version = "v3.0.0", .contract = "", .digest = "", .started = "1", .instead_of = "v2.0.0"}};
+  EXPECT_EQ(StageOf(provider, {{}, "v2.0.0", 5, {}}), UpgradeStage::kReady);
+  EXPECT_EQ(StageOf(provider, {{}, "v1.0.0", 5, {}}), UpgradeStage::kPending);
+  provider.annotations[std::string(api::kAnnotationAllowDowngrade)] = "true";
+  EXPECT_EQ(StageOf(provider, {{}, "v2.0.0", 5, {}}), UpgradeStage::kPending) << "it is what is to be left";
+  provider.annotations.clear();
+  provider.status.history.front().outcome = "RolledBack";
+  EXPECT_EQ(StageOf(provider, {{}, "v2.0.0", 5, {}}), UpgradeStage::kPending) << "and it isn't there yet";
+  provider.status.conditions.push_back({"Stalled", "True", "MissingVariables", "no value"});
+  EXPECT_EQ(StageOf(provider, {{}, "v2.0.0", 5, {}}), UpgradeStage::kRefused);
 }
 
 TEST(LastGoodVersion, IsTheNewestThatCameUpAndIsNotDeclared) {  // L14

@@ -8,6 +8,7 @@
 #include <set>
 #include <thread>
 
+#include "api/moves/upgrade_policy.h"
 #include "api/reasons.h"
 #include "api/version.h"
 #include "base/mutex.h"
@@ -141,13 +142,11 @@ bool IsRefused(const api::ProviderStatus& status, const AwaitedUpgrade& awaited)
 }
 
 // U13: it had come up, since a policy has begun something newer instead of it.
-bool HasGoneOn(const api::ProviderStatus& status, const AwaitedUpgrade& awaited) {
+bool HasGoneOn(const api::Provider& provider, const AwaitedUpgrade& awaited) {
+  const api::ProviderStatus& status = provider.status;
   if (status.history.empty() || awaited.version.empty()) return false;
-  const api::HistoryEntry& last = status.history.front();
-  if (!api::SameVersion(last.instead_of, awaited.version)) return false;
-  if (!awaited.before || awaited.before->history.empty()) return true;
-  const api::HistoryEntry& former = awaited.before->history.front();
-  return last.version != former.version || last.started != former.started;
+  if (!api::SameVersion(status.history.front().instead_of, awaited.version)) return false;
+  return !api::SameVersion(api::VersionToRun(awaited.version, status, provider.annotations), awaited.version);
 }
 
 }  // namespace
@@ -155,7 +154,7 @@ bool HasGoneOn(const api::ProviderStatus& status, const AwaitedUpgrade& awaited)
 UpgradeStage StageOf(const api::Provider& provider, const AwaitedUpgrade& awaited) {
   const api::ProviderStatus& status = provider.status;
   if (status.observed_generation < awaited.generation) return UpgradeStage::kPending;
-  if (HasGoneOn(status, awaited)) return UpgradeStage::kReady;
+  if (HasGoneOn(provider, awaited)) return UpgradeStage::kReady;
   if (IsRefused(status, awaited)) return UpgradeStage::kRefused;
   bool is_there = awaited.version.empty() || api::SameVersion(status.installed_version, awaited.version);
   if (!is_there) return UpgradeStage::kPending;

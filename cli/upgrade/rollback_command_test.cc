@@ -194,6 +194,20 @@ TEST_F(Upgrades, ARollbackOfWhatDidNotComeUpIsNotDoneAtOnce) {  // L14
   EXPECT_EQ(Run({"rollback", "cluster-api", "--to-version", "v1.11.0", "--yes"}).code, 0);
 }
 
+// Nothing is to be written: what the status says of it is the answer, and nobody waits for another one.
+TEST_F(Upgrades, WhatIsDeclaredAlreadyAndRefusedIsToldAtOnce) {  // L13
+  cluster_.Change(UpgradeCluster::PathOf(kCore), [](Json& core) {
+    core["spec"]["version"] = "v1.12.0";
+    core["status"]["conditions"] =
+        Json::array({{{"type", "Ready"}, {"status", "False"}, {"reason", "MissingVariables"}},
+                     {{"type", "Stalled"}, {"status", "True"}, {"reason", "MissingVariables"}}});
+  });
+  Outcome got =
+      Run({"upgrade", "apply", "--core", "capi-system/cluster-api:v1.12.0", "--wait-provider-timeout", "600"});
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("doesn't come to v1.12.0"));
+}
+
 void BeUpgraded(UpgradeCluster& cluster) {
   cluster.Change(UpgradeCluster::PathOf(kCore), [](Json& core) {
     core["spec"]["version"] = core["status"]["installedVersion"] = "v1.12.0";

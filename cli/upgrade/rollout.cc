@@ -118,6 +118,8 @@ class Run {
     change.pause = rollout_.pause && IsInstalled(provider) && !provider.spec.paused;
     paused_ = paused_ || change.pause || IsPausedByUs(provider);
     std::int64_t generation = provider.generation;
+    // Where nothing is written, what the status says is the answer; but not to a run that was broken off just now.
+    const bool answers = PatchOf(change).empty() && !RollbackNoteOf(provider);
     if (!PatchOf(change).empty()) {
       generation = TRY(ChangeSpec(ctx_, cluster_.client(), object, change)).provider.generation;
       wrote_ = true;
@@ -126,7 +128,8 @@ class Run {
     // An earlier run that was broken off may have left others on their way.
     std::string version = target != nullptr ? target->to.ToString() : object.wanted;
     bool left = target == nullptr && IsPausedByUs(provider) && !version.empty();
-    if (target != nullptr || left) awaited_.push_back({provider.id, version, generation, provider.status});
+    if (target != nullptr || left)
+      awaited_.push_back({provider.id, version, generation, answers ? std::nullopt : std::optional(provider.status)});
     return Ok();
   }
 

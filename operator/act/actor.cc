@@ -4,6 +4,7 @@
 
 #include "api/reasons.h"
 #include "operator/act/rebuild.h"
+#include "operator/decide/crd_stages.h"
 #include "operator/decide/pause.h"
 #include "operator/decide/rollout.h"
 #include "operator/decide/rules.h"
@@ -152,15 +153,21 @@ Actor::Acted Actor::Take(const Context& ctx, const Observation& o, const GiveUp&
   return Did({.hold = std::move(given_up.hold), .fleet = std::move(fleet), .rollout = std::move(given_up.entry)});
 }
 
+// When one that failed is tried again, the soonest.
+std::optional<Millis> Actor::AskForMigrations(Observation& now) {
+  std::optional<Millis> again;
+  for (CrdState& crd : now.fleet.unmigrated) {
+    crd.migration = migrations_.Ask(now.provider.id.Key(), crd, !AppliesAtZero(now));
+    if (crd.migration.next) again = std::min(again.value_or(*crd.migration.next), *crd.migration.next);
+  }
+  return again;
+}
+
 // Beside the passes: a worker does it, and wakes the provider.
 Actor::Acted Actor::Take(const Context&, const Observation& o, const Migrate&) {
   Done done;
   Observation now = o;
-  for (CrdState& crd : now.fleet.unmigrated) {
-    crd.migration = migrations_.Ask(o.provider.id.Key(), crd, !AppliesAtZero(o));
-    if (crd.migration.next)
-      done.again_after = std::min(done.again_after.value_or(*crd.migration.next), *crd.migration.next);
-  }
+  done.again_after = AskForMigrations(now);
   if (o.provider.deleting) done.hold = MigrationHold(now);
   done.now = std::move(now);
   return Did(std::move(done));
@@ -187,8 +194,13 @@ Actor::Acted Actor::Take(const Context& ctx, const Observation& o, const Upgrade
   }
   ctx.log.Info("spec.upgradePolicy can't begin an upgrade", {{"version", step.version}, {"reason", done.hold->reason}});
   Done stays{.times = std::move(done.times)};
+  if (o.fleet.ready() && SaysMigrationFailed(o.provider.status)) {  // this pass was to do that else
+    Observation unmigrated = o;
+    stays.again_after = AskForMigrations(unmigrated);
+  }
   if (done.hold->retry == Retry::kTurn) {
-    stays.again_after = done.hold->after.value_or(kNowAndThen.base);
+    const Millis turn = done.hold->after.value_or(kNowAndThen.base);
+    stays.again_after = std::min(stays.again_after.value_or(turn), turn);
   } else if (done.hold->reason == api::reason::kAPIServerUnavailable && done.hold->retry == Retry::kBackoff) {
     stays.away = done.hold->after.value_or(Millis(0));
   } else {

@@ -80,6 +80,7 @@ class Actor {
   Acted Take(const Context& ctx, const Observation& o, const Await& step);
   Acted Take(const Context& ctx, const Observation& o, const GiveUp& step);
   Acted Take(const Context& ctx, const Observation& o, const Migrate& step);
+  std::optional<Millis> AskForMigrations(Observation& now);
   Acted Take(const Context& ctx, const Observation& o, const Adopt& step);
   Acted Take(const Context& ctx, const Observation& o, const Upgrade& step);
   // Asks the pods why workloads don't come up (U5).

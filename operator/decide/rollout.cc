@@ -95,16 +95,29 @@ Millis TimeLeft(const Observation& o, const HistoryEntry& entry, Millis& elapsed
 // As it goes into an entry. What is secret of it has been hidden (I7): of half a value nobody knows that it is.
 std::string ForEntry(std::string_view message) { return Shorten(message, kMaxMessage); }
 
+// Something holds what a policy has begun, whatever it is: nobody has asked for it by name, and would come to mend
+// that.
+bool IsChoiceHeld(const Observation& o) {
+  const kube::Condition* ready = kube::FindCondition(o.provider.status.conditions, condition::kReady);
+  return IsChoiceUnderWay(o) && ready != nullptr && ready->status == "False" && EndsAChoice(ready->reason);
+}
+
+// By the last pass, without when it is tried again.
+std::string WhatHolds(const Observation& o) {
+  const kube::Condition* ready = kube::FindCondition(o.provider.status.conditions, condition::kReady);
+  return fmt::format("{}: {}", ready->reason, ready->message.substr(0, ready->message.find(" (next try at ")));
+}
+
 // `fleet` is the observation's, with what its pods say. Old pods are gone with their workload, and where it replaces
 // all of them at once.
 std::string TimedOut(const Observation& o, const Fleet& fleet) {
   const bool all_serve = std::all_of(fleet.workloads.begin(), fleet.workloads.end(),
                                      [](const Workload& w) { return w.health.ok() || w.available > 0; });
   const bool served_before = !IsFirstInstallation(o.provider.status) && all_serve;
-  const std::string why = NotReady(fleet);
+  std::string why = NotReady(fleet);
+  if (why.empty()) why = IsChoiceHeld(o) ? WhatHolds(o) : "the API server hasn't taken all of it";
   return ForEntry(fmt::format("{} wasn't healthy within {} (spec.rollout.timeout): {}{}",
-                              o.provider.status.history.front().version, InWords(o.provider.spec.rollout.timeout),
-                              why.empty() ? "the API server hasn't taken all of it" : why,
+                              o.provider.status.history.front().version, InWords(o.provider.spec.rollout.timeout), why,
                               served_before ? "; pods of each workload still serve" : ""));
 }
 
@@ -129,22 +142,6 @@ bool IsSomethingGone(const Observation& o) {
 bool WasRefused(const Observation& o) {
   const kube::Condition* ready = kube::FindCondition(o.provider.status.conditions, condition::kReady);
   return ready != nullptr && ready->status == "False" && TellsOfRefusal(ready->reason);
-}
-
-// The same of what a policy has begun: whatever its installation has met. Nobody has asked for it by name, and would
-// come to mend that. Not what only shows that a pass is at it, nor an outage.
-bool IsChoiceHeld(const Observation& o) {
-  if (!IsChoiceUnderWay(o)) return false;
-  if (WasRefused(o)) return true;
-  const auto& conditions = o.provider.status.conditions;
-  const kube::Condition* ready = kube::FindCondition(conditions, condition::kReady);
-  const kube::Condition* installed = kube::FindCondition(conditions, condition::kProviderInstalled);
-  const bool is_held = ready != nullptr && installed != nullptr && ready->status == "False" &&
-                       installed->status == "False" && ready->reason == installed->reason;
-  if (!is_held || TellsOfSource(ready->reason)) return false;
-  constexpr std::string_view kNotHeld[] = {reason::kUpgrading, reason::kProgressing, reason::kCRDsNotEstablished,
-                                           reason::kWaitingForSource, reason::kAPIServerUnavailable};
-  return std::find(std::begin(kNotHeld), std::end(kNotHeld), ready->reason) == std::end(kNotHeld);
 }
 
 std::optional<Step> FollowRollback(const Observation& o, const HistoryEntry& entry, const std::string& inputs) {

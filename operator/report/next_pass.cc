@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "operator/decide/rollout.h"
+#include "operator/decide/upgrades/policy.h"
 
 namespace capi::ops {
 namespace {
@@ -66,7 +67,9 @@ NextPass NextPassOf(const Observation& o, const Done& done, bool ready, Millis s
   if (done.hold) {
     AfterHold(next, *done.hold);
     // What is refused until then is given up, or rolled back (U5); no earlier than a server asks for (F5).
-    auto end = TellsOfRefusal(done.hold->reason) ? RolloutEndsIn(o) : std::nullopt;
+    const std::string& reason = done.hold->reason;
+    const bool ends = TellsOfRefusal(reason) || (IsChoiceUnderWay(o) && EndsAChoice(reason));
+    auto end = ends ? RolloutEndsIn(o) : std::nullopt;
     if (end) AtTheLatest(next, std::max(*end, next.at_least));
   } else if (ready || done.hands_off) {
     AtTheLatest(next, Spread(sync_period, o.provider.id.Key()));

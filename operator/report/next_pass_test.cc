@@ -94,6 +94,12 @@ TEST(NextPassOf, TheEndOfAChangesTimeIsNotMissed) {
         << "F5: no earlier than a server asks for";
     EXPECT_EQ(at({"ProviderInstalled", "APIServerUnavailable", "", Retry::kBackoff}), std::nullopt);
     EXPECT_FALSE(NextPassOf(o, Done{.hold = HeldBy(Retry::kRefused)}, false, kSync).resync);
+    // U13: of what a policy has begun, whatever holds it.
+    const Hold lacks{"ProviderInstalled", "MissingVariables", "", Retry::kOnChange};
+    EXPECT_EQ(at(lacks), std::nullopt) << "a person's";
+    o.declared_version = "v1.11.0";
+    o.provider.status.history.front().instead_of = "v1.11.0";
+    EXPECT_EQ(at(lacks), end);
   }
 }
 

@@ -131,5 +131,39 @@ TEST_F(DiffOfInstalled, AFileWithoutASecretHasTheOneThatTheOperatorMade) {
   EXPECT_THAT(got.err, HasSubstr("needs [PASSWORD, TOKEN]"));
 }
 
+// L18, U13: a policy has led from v1.0.0 to v1.1.0, and the file says whether that stays.
+TEST_F(DiffOfInstalled, WhatAPolicyHasComeToIsWhatIsDeclared) {
+  cluster_.Change(UpgradeCluster::PathOf(kDocker), [](Json& provider) {
+    provider["spec"]["upgradePolicy"] = {{"type", "Minor"}};
+    provider["status"]["installedVersion"] = "v1.1.0";
+    provider["status"]["history"] =
+        Json::array({{{"version", "v1.1.0"}, {"outcome", "Succeeded"}, {"insteadOf", "v1.0.0"}},
+                     {{"version", "v1.0.0"}, {"outcome", "Succeeded"}}});
+  });
+  const std::string spec = "{version: v1.0.0, upgradePolicy: {type: Minor}, configSecret: {name: s}}\n";
+  const auto shown = [&](std::vector<std::string> what) {
+    what.insert(what.begin(), "diff");
+    const Outcome got = Run(std::move(what));
+    EXPECT_NE(got.code, 2) << got.err;
+    return got.out;
+  };
+  EXPECT_EQ(shown({"docker"}), shown({"docker:v1.1.0"}));
+  EXPECT_EQ(shown({"-f", File(spec)}), shown({"docker:v1.1.0"}));
+  const std::string none = cluster_.folder.Put("none.yaml",
+                                               "apiVersion: operator.cluster.x-k8s.io/v1alpha2\n"
+                                               "kind: InfrastructureProvider\n"
+                                               "metadata: {name: docker, namespace: docker-system, annotations: }\n"
+                                               "spec: " +
+                                                   spec);
+  EXPECT_EQ(shown({"-f", none}), shown({"docker:v1.1.0"}));
+  const std::string back =
+      cluster_.folder.Put("back.yaml",
+                          "apiVersion: operator.cluster.x-k8s.io/v1alpha2\nkind: InfrastructureProvider\n"
+                          "metadata: {name: docker, namespace: docker-system, annotations: {" +
+                              std::string(api::kAnnotationAllowDowngrade) + ": 'true'}}\nspec: " + spec);
+  EXPECT_EQ(shown({"-f", back}), shown({"docker:v1.0.0"}));
+  EXPECT_NE(shown({"docker:v1.0.0"}), shown({"docker:v1.1.0"}));
+}
+
 }  // namespace
 }  // namespace capi::cli

@@ -7,6 +7,7 @@
 
 #include "api/moves/upgrade_policy.h"
 #include "api/moves/version_moves.h"
+#include "api/reasons.h"
 #include "api/release_choice.h"
 #include "base/encoding.h"
 #include "base/strings.h"
@@ -204,6 +205,26 @@ bool IsChoiceUnderWay(const Observation& o) {
   const api::HistoryEntry* choice = TheChoice(o);
   return choice != nullptr &&
          (choice->outcome == api::outcome::kApplying || choice->outcome == api::outcome::kRollingOut);
+}
+
+bool EndsAChoice(std::string_view reason) {
+  using namespace api::reason;  // NOLINT(google-build-using-namespace): names alone
+  constexpr std::string_view kReasons[] = {kInvalidMetadata,
+                                           kInvalidComponents,
+                                           kMultipleNamespaces,
+                                           kComponentsNamespaceError,
+                                           kDuplicateObjects,
+                                           kVerificationFailed,
+                                           kMissingVariables,
+                                           kComponentsCustomizationError,
+                                           kUnsupportedManagerField,
+                                           kComponentsPatchError,
+                                           kComponentsImageOverrideError,
+                                           kMissingKinds,
+                                           kObjectOwnedByAnotherProvider,
+                                           kVersionNotFound,
+                                           kComponentsFetchError};
+  return TellsOfRefusal(reason) || std::find(std::begin(kReasons), std::end(kReasons), reason) != std::end(kReasons);
 }
 
 bool IsNamedSince(const Observation& o, const api::HistoryEntry& failed) {

@@ -37,6 +37,9 @@ bool IsFailedChoice(const Observation& o);
 bool IsChoiceGoingBack(const Observation& o);
 // The same, where it is being sent, or comes up.
 bool IsChoiceUnderWay(const Observation& o);
+// Whether it fails where `reason` holds its installation for as long as spec.rollout.timeout. Not an outage, nor what
+// another object has to come for.
+bool EndsAChoice(std::string_view reason);
 // It failed, and somebody has put its name into spec.version since: it is tried again.
 bool IsNamedSince(const Observation& o, const api::HistoryEntry& failed);
 

@@ -119,19 +119,19 @@ TEST(Policy, WhatIsRefusedHalfWayEnds_U13) {
     api::OnFailure on_failure;
     Millis late;
     std::string step, back;
-    const char *reason = "InstallFailed", *installed = "True";
+    const char* reason = "InstallFailed";
   } cases[] = {
       {"in time", "v1.12.0", api::OnFailure::kHold, -Seconds(5), "Install", ""},
       {"it is left", "v1.12.0", api::OnFailure::kHold, Seconds(5), "GiveUp", ""},
       {"it goes back", "v1.12.0", api::OnFailure::kRollback, Seconds(5), "Install", "v1.12.1"},
       {"a person's", "", api::OnFailure::kRollback, Seconds(5), "Install", ""},
-      {"a value is missing", "v1.12.0", api::OnFailure::kHold, Seconds(5), "GiveUp", "", "MissingVariables", "False"},
-      {"in time", "v1.12.0", api::OnFailure::kHold, -Seconds(5), "Install", "", "MissingVariables", "False"},
-      {"it isn't verified", "v1.12.0", api::OnFailure::kHold, Seconds(5), "GiveUp", "", "VerificationFailed", "False"},
-      {"a person's value", "", api::OnFailure::kHold, Seconds(5), "Install", "", "MissingVariables", "False"},
-      {"it was stopped half-way", "v1.12.0", api::OnFailure::kHold, Seconds(5), "Install", "", "Upgrading", "False"},
-      {"an outage", "v1.12.0", api::OnFailure::kHold, Seconds(5), "Install", "", "APIServerUnavailable", "False"},
-      {"its source is away", "v1.12.0", api::OnFailure::kHold, Seconds(5), "Install", "", "SourceUnreachable", "False"},
+      {"a value is missing", "v1.12.0", api::OnFailure::kHold, Seconds(5), "GiveUp", "", "MissingVariables"},
+      {"in time", "v1.12.0", api::OnFailure::kHold, -Seconds(5), "Install", "", "MissingVariables"},
+      {"it isn't verified", "v1.12.0", api::OnFailure::kHold, Seconds(5), "GiveUp", "", "VerificationFailed"},
+      {"a person's value", "", api::OnFailure::kHold, Seconds(5), "Install", "", "MissingVariables"},
+      {"it was stopped half-way", "v1.12.0", api::OnFailure::kHold, Seconds(5), "Install", "", "WorkloadsNotReady"},
+      {"an outage", "v1.12.0", api::OnFailure::kHold, Seconds(5), "Install", "", "APIServerUnavailable"},
+      {"its source is away", "v1.12.0", api::OnFailure::kHold, Seconds(5), "Install", "", "SourceUnreachable"},
       {"it waited for the core", "v1.12.0", api::OnFailure::kHold, Seconds(5), "Install", "",
        "WaitingForCoreProviderReady"},
   };
@@ -139,8 +139,7 @@ TEST(Policy, WhatIsRefusedHalfWayEnds_U13) {
     Observation o = Moved();
     auto& status = o.provider.status;
     status.available_upgrades.clear();
-    status.conditions = {{"Ready", "False", c.reason, "exceeded quota", 1, ""},
-                         {"ProviderInstalled", c.installed, c.reason, "", 1, ""}};
+    status.conditions = {{"Ready", "False", c.reason, "no luck (next try at 2027-01-15T08:00:00Z)", 1, ""}};
     Store(o, "v1.12.2");
     o.provider.spec.rollout.on_failure = c.on_failure;
     status.history.insert(status.history.begin(), Entry("v1.12.2", "Applying", c.instead_of));
@@ -153,6 +152,7 @@ TEST(Policy, WhatIsRefusedHalfWayEnds_U13) {
     if (const auto* install = std::get_if<Install>(&step)) EXPECT_EQ(install->rollback_to, c.back) << c.what;
     if (c.step != "GiveUp") continue;
     status.history.front() = GiveUpRollout(o, o.fleet).entry;
+    EXPECT_THAT(status.history.front().message, ::testing::HasSubstr(std::string(c.reason) + ": no luck;"));
     EXPECT_EQ(testing::StepName(Decide(o)), "Install") << "it may be taken by now";
     status.available_upgrades = {{"v1.12.3", "v1beta2"}};
     EXPECT_EQ(Chosen(o), "v1.12.3");
