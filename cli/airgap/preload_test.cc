@@ -142,28 +142,28 @@ TEST_F(AirGap, ASecretThatCannotBeReadAsItStandsThereHasNothing_L25_L27) {
       {{"v2.0.0",
         {.files = {{"metadata.yaml", kMetadata}, {"components.yaml", ComponentsOf("aws", "capa-system", "v2.0.0")}}}}}),
       closed({}, fetch::OciAuth::kBasic);
-  const std::tuple<const char*, const char*> cases[] = {
+  const std::pair<const char*, const char*> cases[] = {
       {"data: {OCI_USERNAME: bWU=, OCI_PASSWORD: 'ENC[AES256_GCM,data:a]'}\nsops: {version: 3.9.0}",
        "Secret capa-system/own is encrypted by SOPS"},
       {"stringData: {OCI_USERNAME: me, OCI_PASSWORD: 'ENC[AES256_GCM,data:a]'}\nsops: {version: 3.9.0}",
        "Secret capa-system/own is encrypted by SOPS"},
       {"data: {OCI_USERNAME: bWU=, OCI_PASSWORD: '${PASSWORD_B64}'}", "Secret capa-system/own, key OCI_PASSWORD"},
   };
-  for (const auto& [secret, words] : cases) {
+  for (const auto& c : cases) {
     for (const char* by : {"configSecret: {name: own}", "secretRef: {name: own}"}) {
-      SCOPED_TRACE(std::string(by) + secret);
+      SCOPED_TRACE(std::string(by) + c.first);
       const bool variables = std::string_view(by).starts_with("c");
       auto object = [&](const std::string& url) {
         return Object("{version: v2.0.0, " + (variables ? std::string(by) + ", " : "") + "fetchConfig: {oci: '" + url +
                       "'" + (variables ? "" : std::string(", ") + by) + "}}") +
-               SecretNamed("own", secret);
+               SecretNamed("own", c.first);
       };
       Outcome made = RunAlone({"preload", "-f", "-", "-o", "yaml"}, {}, object(open.reference()));
       EXPECT_EQ(made.code, 0) << made.err;
       Outcome refused = RunAlone({"preload", "-f", "-", "-o", "yaml"}, {}, object(closed.reference()));
       EXPECT_EQ(refused.code, 1);
       EXPECT_THAT(refused.err, HasSubstr("asked without credentials, since those in these files can't be read (" +
-                                         std::string(words)));
+                                         std::string(c.second)));
       for (const fetch::OciRequest& request : closed.seen()) EXPECT_EQ(request.authorization, "");
       // With a cluster that is asked what the files have isn't looked at.
       EXPECT_EQ(Run({"preload", "-f", cluster_.folder.Put("objects/aws.yaml", object(open.reference()))}).code, 0);
