@@ -11,7 +11,6 @@ namespace capi::ops {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 const api::ProviderId kAws{api::ProviderType::kInfrastructure, "aws-system", "aws"};
 
