@@ -233,6 +233,7 @@ class Values(unittest.TestCase):
             "manifestPatches": ["a: b\nc: d\n"],
             "paused": True,
             "rollout": {"onFailure": "Rollback"},
+            "upgradePolicy": {"type": "Patch", "window": {"start": "02:00", "duration": "2h", "days": ["Sat"]}},
         }
         self.assertEqual(fields, set(spec))
         values = {"infrastructure": {"x": spec}}

@@ -251,6 +251,9 @@ def essence(item):
     metadata = {name: value for name, value in item["metadata"].items() if name not in WRITTEN_BY_SERVER}
     metadata.get("annotations", {}).pop("deployment.kubernetes.io/revision", None)
     status = {name: value for name, value in item.get("status", {}).items() if name in TOLD}
+    # Whether a newer version was told of depends on how long there was one that wasn't declared yet.
+    if "conditions" in status:
+        status["conditions"] = [condition for condition in status["conditions"] if condition["type"] != "UpgradeAvailable"]
     rest = {name: value for name, value in item.items() if name not in ("metadata", "status")}
     if metadata["name"].startswith(CERTIFICATE) and "data" in rest:
         rest["data"] = sorted(rest["data"])

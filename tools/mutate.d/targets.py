@@ -18,7 +18,7 @@ _PURE = [
     f"operator/{name}.cc"
     for name in (
         "act/install/fetched_releases act/install/installation act/install/newest_versions act/install/server_warnings act/rendered_cache decide/adoption "
-        "decide/crd_stages decide/drift decide/missing_rights decide/pause decide/rights decide/rollout decide/upgrades/updates inputs observe/fights observe/pod_reasons observe/references observe/settings "
+        "decide/crd_stages decide/drift decide/missing_rights decide/pause decide/rights decide/rollout decide/upgrades/policy decide/upgrades/updates inputs observe/fights observe/pod_reasons observe/references observe/settings "
         "observe/slim observe/tracks options report/provider_metrics report/resyncs report/secret_values report/status_change report/summarize report/summarize_updates wakes"
     ).split()
 ]

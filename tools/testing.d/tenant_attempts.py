@@ -146,6 +146,7 @@ ELSEWHERE = {
     r"fetchConfig\.digest": "a sum",
     r"fetchConfig\.git\.path": "below what git.url names",
     r"manager\.(gracefulShutDown|syncPeriod|leaderElection\.(leaseDuration|renewDeadline|retryPeriod))|rollout\.timeout": "a time",
+    r"upgradePolicy\.window\.(start|duration)": "a time",
     r"manager\.(health\.\w+|metrics\.\w+|profilerAddress|webhook\.(certDir|host))": "of the team's own process",
 }
 
