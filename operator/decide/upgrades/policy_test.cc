@@ -242,5 +242,63 @@ TEST(Policy, TheCoreGoesFirst_U13) {
   }
 }
 
+// Whatever else of it is edited by hand: a refusal without its times is none, and what is no version is left alone.
+TEST(Policy, WhatCannotBeReadKeepsNobody_U13) {
+  Observation o = Moved();
+  const auto wait = [&] {
+    Refuse(o.provider.status, o, {"v1.12.3", "away"});
+    return *ParseTime(o.provider.status.available_upgrades[0].refused->until) - o.now;
+  };
+  EXPECT_EQ(wait(), kHour / 6);
+  EXPECT_EQ(wait(), kHour / 3);
+  o.spec_digest = "other inputs";
+  EXPECT_EQ(wait(), kHour / 6);
+  auto& refused = *o.provider.status.available_upgrades[0].refused;
+  refused.since = "yesterday";
+  EXPECT_EQ(wait(), kHour / 6);
+  refused.until = "tomorrow";
+  EXPECT_EQ(ChosenByPolicy(o), "v1.12.3");
+  EXPECT_EQ(wait(), kHour / 6);
+  o = Moved();
+  o.declared_version.clear();
+  EXPECT_EQ(ChosenByPolicy(o), std::nullopt);
+  o.declared_version = "v1.12.0";
+  o.provider.spec.version = "v1.x";
+  o.provider.status.installed_version = "v1.x";
+  EXPECT_EQ(ChosenByPolicy(o), std::nullopt);
+  o = Moved(kMinor);
+  std::swap(o.provider.status.available_upgrades[0], o.provider.status.available_upgrades[1]);
+  EXPECT_EQ(Chosen(o), "v1.13.0") << "in whichever order they are known";
+  o.spec_error = Error{Code::kInvalidArgument, "", {}};
+  EXPECT_EQ(ChosenByPolicy(o), std::nullopt);
+  o.spec_error.reset();
+  o.provider.annotations[std::string(api::kAnnotationAllowDowngrade)] = "true";
+  EXPECT_EQ(ChosenByPolicy(o), std::nullopt);
+}
+
+// Of what a policy could go to alone.
+TEST(Policy, NothingIsSaidOfWhatItDoesNotReach_U13) {
+  Observation o = Moved();
+  o.provider.spec.upgrade_policy.window = api::MaintenanceWindow{2 * kHour, kHour, {}};
+  o.now = *ParseTime("2027-01-15T12:00:00Z");
+  EXPECT_NE(KeptFrom(o, {"v1.12.3", "v1beta2"}), "");
+  EXPECT_EQ(KeptFrom(o, {"v1.x", "v1beta2"}), "");
+  EXPECT_EQ(KeptFrom(o, {"v1.13.0", "v1beta2"}), "");
+  EXPECT_EQ(KeptFrom(o, {"v1.12.3", "v1beta2", "Pause"}), "");
+}
+
+TEST(Policy, WhoseNameIsDeclaredSinceIsThePersons_U13) {
+  Observation o = Moved();
+  o.declared_version = "v1.12.3";
+  for (const char* outcome : {"Failed", "RolledBack"}) {
+    EXPECT_TRUE(IsNamedSince(o, Entry("v1.12.3", outcome, "v1.12.0"))) << outcome;
+    EXPECT_FALSE(IsNamedSince(o, Entry("v1.12.3", outcome))) << "it was all the time";
+    EXPECT_FALSE(IsNamedSince(o, Entry("v1.12.2", outcome, "v1.12.0"))) << outcome;
+  }
+  for (const char* outcome : {"Applying", "RollingOut", "RollingBack", "Succeeded"}) {
+    EXPECT_FALSE(IsNamedSince(o, Entry("v1.12.3", outcome, "v1.12.0"))) << outcome;
+  }
+}
+
 }  // namespace
 }  // namespace capi::ops
