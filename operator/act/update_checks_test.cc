@@ -93,6 +93,16 @@ TEST_F(UpdateChecksTest, OneAfterTheOtherAndEachOnce_U12) {
   EXPECT_THAT(looked_, ElementsAre("a", "b", "c", "a"));
 }
 
+// Who is gone loses his place in the line, and nobody else.
+TEST_F(UpdateChecksTest, WhoIsGoneIsNotLookedAt_U12) {
+  for (const char* name : {"a", "b", "c"}) checks_.Ask(Due(name));
+  checks_.Forget(Due("b").provider.id.Key());
+  Start();
+  AwaitWoken(2);
+  MutexLock lock(mu_);
+  EXPECT_THAT(looked_, ElementsAre("a", "c"));
+}
+
 // Sources that hang hold up neither those that don't, nor what needs no source.
 TEST_F(UpdateChecksTest, WhoTakesLongComesLast_U12) {
   Observation hung = Due("hung"), selecting = Due("selecting");

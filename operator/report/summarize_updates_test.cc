@@ -127,6 +127,30 @@ TEST(SummarizeUpdates, WhatCannotBeReadIsNamed_U12) {
   EXPECT_EQ(Get(status, "UpgradeAvailable")->message, "v1.12.1 (contract v1beta2)");
 }
 
+// What a pass knows that has come without a look, or to what goes, is no news.
+TEST(SummarizeUpdates, WithoutALookNothingIsTold_U12) {
+  Observation o = Running();
+  o.provider.status = After(o, {{"v1.12.1", "v1beta2"}});
+  const api::ProviderStatus status = o.provider.status;
+  const auto told = *Get(status, "UpgradeAvailable");
+  o.updates->error = Error{Code::kUnavailable, "away", {}};  // of the look that is told already
+  EXPECT_EQ(UpgradeCondition(o, status)->message, told.message);
+  o.updates.reset();
+  for (bool goes : {false, true}) {
+    Observation other = o;
+    other.provider.deleting = goes;
+    if (!goes) other.spec_error = Error{Code::kInvalidArgument, "", {}};
+    api::ProviderStatus none = status;
+    none.available_upgrades.clear();
+    EXPECT_EQ(UpgradeCondition(other, none), told) << goes;
+  }
+  o = Running();
+  o.provider.spec.upgrade_policy.type = api::UpgradeType::kPatch;
+  o.check_updates = Millis(0);
+  api::ProviderStatus never;
+  EXPECT_EQ(UpgradeCondition(o, never), std::nullopt) << "nothing is installed";
+}
+
 // U12, I7: what a source says is hidden before it is told, and before it is cut off.
 TEST(SummarizeUpdates, WhatASourceSaysIsHidden_I7) {
   Observation o = Running();
@@ -272,6 +296,9 @@ TEST(SummarizeUpdates, WhatRunsInsteadOfTheDeclaredIsTold_U13) {
             "v1.12.0");
   o.provider.status = status;
   o.updates.reset();
+  Observation newer = o;
+  newer.provider.spec.version = "v1.13.0";  // which is to run, and isn't there yet
+  EXPECT_EQ(Get(Summarize(newer, Done{}), "UpgradeAvailable")->message, "No newer version is known");
   o.declared_version = "v1.12.1";
   status = Summarize(o, Done{});
   EXPECT_EQ(Get(status, "UpgradeAvailable")->message, "No newer version is known");

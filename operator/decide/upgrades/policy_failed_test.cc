@@ -248,5 +248,20 @@ TEST(Policy, NoChangesPushOutWhatItHasToKnow_U13) {
   EXPECT_EQ(api::PolicyFloor(o.provider.status), "v1.12.1");
 }
 
+// What a person has begun stays the person's, whatever is declared when it fails.
+TEST(Policy, NothingIsTakenForAChoiceThatWasNone_U13) {
+  const struct {
+    const char *instead_of, *declared, *after;
+  } cases[] = {{"", "v1.12.1", ""}, {"v1.12.0", "", "v1.12.0"}, {"", "", ""}};
+  for (const auto& c : cases) {
+    Observation o = Moved();
+    Store(o, "v1.12.2");
+    o.provider.status.history.insert(o.provider.status.history.begin(), Entry("v1.12.2", "RollingOut", c.instead_of));
+    o.declared_version = c.declared;
+    EXPECT_EQ(GiveUpRollout(o, o.fleet).entry.instead_of, c.after);
+    EXPECT_EQ(RollbackEntry(o).instead_of, c.after);
+  }
+}
+
 }  // namespace
 }  // namespace capi::ops

@@ -437,5 +437,36 @@ TEST(AvailableUpgrades, SayWhatHasToComeFirst_U12) {
   EXPECT_THAT(InWords(of_core.provider.status), ElementsAre("v1.13.0/v1beta1/", "v1.16.0/v1beta2/NearerVersion"));
 }
 
+// Of an object that can't be read, or that goes, what is known stays.
+TEST(UpdateChecks, NothingIsForgottenOfWhatGoesOrCannotBeRead_U12) {
+  for (bool goes : {false, true}) {
+    Observation o = Knowing({{"v1.13.0", "v1beta2"}});
+    const api::ProviderStatus before = o.provider.status;
+    o.provider.deleting = goes;
+    if (!goes) o.spec_error = Error{Code::kInvalidArgument, "", {}};
+    o.check_updates = Millis(0);
+    SettleUpdates(o.provider.status, o);
+    EXPECT_EQ(o.provider.status, before) << goes;
+  }
+}
+
+// What somebody has written into the status by hand.
+TEST(AvailableUpgrades, WhatIsNoVersionIsForgotten_U12) {
+  Observation o = Knowing({{"v1.x", "v1beta2"}, {"v1.13.0", "v1beta2"}});
+  SettleUpdates(o.provider.status, o);
+  EXPECT_THAT(InWords(o.provider.status), ElementsAre("v1.13.0/v1beta2/"));
+}
+
+// Whether all has to be signed is what a look depends on, with the same keys.
+TEST(UpdateChecks, AskedForSignaturesItIsLookedAgain_U12_T14) {
+  Observation o = Running();
+  o.provider.spec.fetch_config = api::FetchConfig{.url = "https://example.org/core"};
+  SettleUpdates(o.provider.status, o);
+  const std::string plain = o.provider.status.update_check->source;
+  o.provider.spec.fetch_config->verify.emplace();
+  SettleUpdates(o.provider.status, o);
+  EXPECT_NE(o.provider.status.update_check->source, plain);
+}
+
 }  // namespace
 }  // namespace capi::ops
