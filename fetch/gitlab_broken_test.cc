@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "base/http/testing.h"
 #include "base/http/url.h"
+#include "base/testing/temp_folder.h"
 #include "fetch/folders/http_folder.h"
 #include "fetch/gitlab_testing.h"
 
@@ -121,7 +122,8 @@ TEST_P(Elsewhere, AServerDoesNotLeadInward_T11_I18) {
   http_testing::TestCa ca;
   const http_testing::Pem outside = ca.Issue({.alt_names = "DNS:gitlab.example,DNS:files.example"}),
                           own = ca.Issue({.alt_names = "IP:127.0.0.1"});
-  const std::string ca_file = testing::TempDir() + "/gitlab-inward-ca.pem";
+  const TempFolder folder;
+  const std::string ca_file = folder / "ca.pem";
   ASSERT_TRUE(WriteFile(ca_file, ca.pem()).ok());
   for (bool allowed : {true, false}) {
     SCOPED_TRACE(allowed);

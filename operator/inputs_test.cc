@@ -6,18 +6,19 @@
 #include <map>
 
 #include "base/files.h"
+#include "base/testing/temp_folder.h"
 
 namespace capi::ops {
 namespace {
 
 // I2: the file's registry; without a file that of this program is all there is.
 TEST(LoadSettings, AFileMayBeMissingButHasToBeRead) {
-  const std::string folder = testing::TempDir(), file = folder + "/inputs_test.yaml";
+  const TempFolder folder;
+  const std::string file = folder / "inputs.yaml";
   ASSERT_TRUE(WriteFile(file, "images: {all: {repository: mirror.example.org}}\n").ok());
   const char* none[] = {nullptr};
   auto load = [&](const std::string& path) { return LoadSettings({.clusterctl_config = path}, none); };
-  auto missing = load(file + ".missing"), there = load(file), unreadable = load(folder);
-  std::remove(file.c_str());
+  auto missing = load(file + ".missing"), there = load(file), unreadable = load(folder.path());
   ASSERT_TRUE(missing.ok());
   EXPECT_EQ(missing->Digest(), Settings{}.Digest());
   ASSERT_TRUE(there.ok()) << there.error().message;

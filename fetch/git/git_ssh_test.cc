@@ -16,6 +16,7 @@
 #include "base/files.h"
 #include "base/http/testing.h"
 #include "base/strings.h"
+#include "base/testing/temp_folder.h"
 #include "fetch/git/known_hosts.h"
 #include "fetch/git/ssh_testing.h"
 
@@ -63,10 +64,9 @@ TEST_F(GitOverSsh, TagsAreReleases_T15) {
 
 // T15: the server reads "~" at the beginning of what it is asked for, and nowhere else.
 TEST_F(GitOverSsh, AHomeIsNamedAsGitNamesIt_T15) {
-  const std::string home = testing::TempDir() + "home-of-git";
-  std::filesystem::create_directories(home);
+  const TempFolder folder;
+  const std::string& home = folder.path();
   SshStandIn server({.command = "HOME='" + home + R"(' sh -c "$SSH_ORIGINAL_COMMAND")"});
-  std::filesystem::remove(home + "/r.git");
   std::filesystem::create_symlink(server.git().folder(), home + "/r.git");
   server.git().Release("v1.0.0", AwsRelease());
   const std::string url = ReplaceAll(server.url(), server.git().folder(), "/~/r.git");

@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "base/http/testing.h"
 #include "base/http/url.h"
+#include "base/testing/temp_folder.h"
 #include "fetch/oci/oci_testing.h"
 
 namespace capi::fetch {
@@ -327,7 +328,8 @@ TEST(OciBroken, ATokenServerInTheClearIsNotAsked_T9) {
   auto server =
       http::Server::Start({.cert_pem = pem.cert, .key_pem = pem.key}, [&](const http::ServerRequest&) { return ask; });
   ASSERT_TRUE(server.ok());
-  const std::string file = testing::TempDir() + "/oci-ca.pem";
+  const TempFolder folder;
+  const std::string file = folder / "ca.pem";
   ASSERT_TRUE(WriteFile(file, ca.pem()).ok());
   OciOptions options = WithPassword();
   options.ca_file = file;

@@ -7,6 +7,7 @@
 
 #include "base/files.h"
 #include "base/http/server/server.h"
+#include "base/testing/temp_folder.h"
 #include "operator/decide/testing_fleet.h"
 
 namespace capi::ops {
@@ -189,14 +190,14 @@ TEST_F(NewestVersionsTest, OfTheNetworkIsWhatWasPicked) {
 TEST_F(NewestVersionsTest, AFolderIsReadOnceAMinute) {
   Observation o = Selecting({});
   o.provider.spec.fetch_config.reset();
-  const std::string folder = ::testing::TempDir() + "/newest-versions";
+  const TempFolder temporary;
+  const std::string folder = temporary / "releases";
   auto release = [&](const std::string& version) {
     const std::string to =
         fmt::format("{}/{}/{}", folder, api::ManifestLabel(o.provider.id.type, o.provider.id.name), version);
     std::filesystem::create_directories(to);
     ASSERT_TRUE(WriteFile(to + "/metadata.yaml", kSeries).ok());
   };
-  std::filesystem::remove_all(folder);
   Sources sources(settings_, {.github = {}, .folder = folder});
   NewestVersions newest(*client_, sources);
   EXPECT_EQ(newest.Of(ctx_, o), "") << "there is no folder";
