@@ -322,6 +322,42 @@ TEST_F(InstallingActorTest, WhatRefusesAChoiceWithdrawsIt_U13) {
   EXPECT_EQ((*acted)->chosen, "v1.12.1");
 }
 
+// U13: one that has begun ends when a try is refused after its time, and the one before was refused, too.
+TEST_F(InstallingActorTest, AChoiceEndsWhereATryIsRefusedTooLate_U13) {
+  const struct {
+    std::string_view name, before;
+    http::Response answer;
+    Millis late;
+    bool ends;
+  } cases[] = {
+      {"again", "InstallFailed", Forbidden(), Seconds(5), true},
+      {"in time", "InstallFailed", Forbidden(), -Seconds(5), false},
+      {"once, after an outage", "APIServerUnavailable", Forbidden(), Seconds(5), false},
+      {"an outage", "InstallFailed", Refusal(503, "ServiceUnavailable", "away"), Seconds(5), false},
+  };
+  o_.declared_version = "v1.12.0";
+  o_.provider.spec.version = "v1.12.1";
+  o_.inventory.Put(kSettings, {"v1", "of the former release", "fields", false});  // so that it is tried
+  const auto history = o_.provider.status.history;
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    Refuse("settings", c.answer);
+    api::ProviderStatus& status = o_.provider.status;
+    status.history = history;
+    status.history.insert(status.history.begin(), {"v1.12.1", "v1beta2", "sha256:1"});
+    api::HistoryEntry& begun = status.history.front();
+    begun.outcome = api::outcome::kApplying;
+    begun.instead_of = "v1.12.0";
+    begun.inputs = InputsDigest(o_);
+    begun.started = FormatTime(o_.now - o_.provider.spec.rollout.timeout - c.late);
+    status.conditions = {{"Ready", "False", std::string(c.before), "exceeded quota", 1, ""}};
+    const Done done = Install({InputsDigest(o_)});
+    ASSERT_TRUE(done.hold);
+    EXPECT_EQ(done.rollout && !done.rollout->message.empty(), c.ends);
+    EXPECT_EQ(done.again_after == Millis(0), c.ends);
+  }
+}
+
 // U13, I3: who empties spec.version beside a policy gets no newest version, at any time.
 TEST_F(InstallingActorTest, AnEmptiedVersionIsWhatRuns_U13) {
   o_.provider.spec.upgrade_policy.type = api::UpgradeType::kPatch;

@@ -208,16 +208,18 @@ std::optional<Step> FollowRollout(const Observation& o, const std::string& input
   Millis elapsed{0};
   Millis left = TimeLeft(o, *entry, elapsed);
   // What became healthy, however late, goes on. Pods of before are no sign of that where nothing newer was taken.
-  const bool is_stuck = o.provider.status.applied != inputs && IsChoiceHeld(o);
+  const bool is_choice = IsChoiceUnderWay(o), is_told = !entry->message.empty();
+  const bool is_stuck = is_choice && o.provider.status.applied != inputs && (is_told || IsChoiceHeld(o));
   if (o.fleet.rolled_out() && !(is_stuck && left <= Millis(0))) return std::nullopt;
   if (failed) return NeedsInstall(o) ? std::nullopt : std::optional<Step>(FailedHold(o, *entry, entry->message));
   const bool unsent = sending || NeedsInstall(o);
   if (left > Millis(0)) return unsent ? std::nullopt : std::optional<Step>(Await{left, elapsed});
   // What was interrupted, or is gone, is sent first (U7). That has no end where what is gone isn't taken back, or where
   // nobody has asked for what isn't taken (U13); once that was found, the entry says so (EndTime), whatever the try of
-  // a rollback has met since.
-  const bool ends = IsSomethingGone(o) || IsChoiceUnderWay(o);
-  if (unsent && !(ends && (WasRefused(o) || IsChoiceHeld(o) || !entry->message.empty()))) return std::nullopt;
+  // a rollback has met since. Of a choice only a try of now tells that: nobody may have tried for long, and it is given
+  // up for good.
+  const bool ends = is_choice ? is_told : IsSomethingGone(o) && (is_told || WasRefused(o));
+  if ((unsent || is_stuck) && !ends) return std::nullopt;
   if (const HistoryEntry* good = WayBackOf(o, *entry).to) return Install{inputs, {}, good->version};
   return GiveUp{};
 }
@@ -296,6 +298,12 @@ void Succeed(std::vector<HistoryEntry>& history, WallTime now) {
     if (entry.instead_of.empty()) entry.instead_of = before.instead_of;  // a policy has come to it all the same (U13)
     history.erase(history.begin() + 1);
   }
+}
+
+bool IsRefusedTooLate(const Observation& o, std::string_view reason) {
+  if (!IsChoiceHeld(o) || !EndsAChoice(reason)) return false;
+  Millis elapsed{0};
+  return TimeLeft(o, o.provider.status.history.front(), elapsed) <= Millis(0);
 }
 
 HistoryEntry EndTime(const Observation& o) {

@@ -51,8 +51,12 @@ void PutEntry(std::vector<api::HistoryEntry>& history, api::HistoryEntry entry);
 // The front entry has succeeded; with the one below it is one when both are the same release.
 void Succeed(std::vector<api::HistoryEntry>& history, WallTime now);
 
-// The entry in front once its time is over and it is to be rolled back, which can't begin yet: its message says that,
-// and what isn't healthy. That there is a message is what FollowRollout goes by.
+// Whether what a policy has begun ends with this pass, which `reason` holds: its time is over, and the last pass was
+// refused, too. One refusal may be the end of an outage, or the first look of a leader after another one died (U13).
+bool IsRefusedTooLate(const Observation& o, std::string_view reason);
+
+// The entry in front once its time is over, and it is to be rolled back, which can't begin yet, or is refused too late:
+// its message says that, and what isn't healthy. That there is a message is what FollowRollout goes by.
 api::HistoryEntry EndTime(const Observation& o);
 
 // The change in front wasn't healthy in time: remembered for its inputs, so that nothing is tried again and again.

@@ -361,6 +361,11 @@ Done Installer::Run(const Context& ctx, Observation& o, const std::string& rollb
     done = Done{
         .hold = std::move(given_up.hold), .fleet = o.fleet, .rollout = std::move(given_up.entry), .times = m.times};
   } else if (!done.hold) {
+    // The next pass gives it up, or rolls it back.
+    if (!m.candidate.rollback && IsRefusedTooLate(o, held->reason)) {
+      done.rollout = EndTime(o);
+      done.again_after = Millis(0);
+    }
     done.hold = held;
   }
   return done;

@@ -11,6 +11,7 @@ namespace {
 
 using testing::Chosen;
 using testing::Entry;
+using testing::kHour;
 using testing::kMinor;
 using testing::kPatch;
 using testing::Moved;
@@ -120,10 +121,14 @@ TEST(Policy, WhatIsRefusedHalfWayEnds_U13) {
     Millis late;
     std::string step, back;
     const char* reason = "InstallFailed";
+    bool too_late = true;  // a try was refused when its time was over
   } cases[] = {
       {"in time", "v1.12.0", api::OnFailure::kHold, -Seconds(5), "Install", ""},
       {"it is left", "v1.12.0", api::OnFailure::kHold, Seconds(5), "GiveUp", ""},
       {"it goes back", "v1.12.0", api::OnFailure::kRollback, Seconds(5), "Install", "v1.12.1"},
+      {"nobody has tried since", "v1.12.0", api::OnFailure::kHold, Seconds(5), "Install", "", "InstallFailed", false},
+      {"nor to go back", "v1.12.0", api::OnFailure::kRollback, Seconds(5), "Install", "", "InstallFailed", false},
+      {"a value was missing", "v1.12.0", api::OnFailure::kHold, Seconds(5), "Install", "", "MissingVariables", false},
       {"a person's", "", api::OnFailure::kRollback, Seconds(5), "Install", ""},
       {"a value is missing", "v1.12.0", api::OnFailure::kHold, Seconds(5), "GiveUp", "", "MissingVariables"},
       {"in time", "v1.12.0", api::OnFailure::kHold, -Seconds(5), "Install", "", "MissingVariables"},
@@ -147,6 +152,10 @@ TEST(Policy, WhatIsRefusedHalfWayEnds_U13) {
     Settle(o);
     status.history.front().inputs = InputsDigest(o);
     status.history.front().started = FormatTime(o.now - o.provider.spec.rollout.timeout - c.late);
+    const bool ends = c.too_late && IsRefusedTooLate(o, c.reason);
+    EXPECT_FALSE(IsRefusedTooLate(o, "APIServerUnavailable"));
+    EXPECT_FALSE(IsRefusedTooLate(o, "WaitingForCoreProviderReady"));
+    if (ends) status.history.front() = EndTime(o);
     const Step step = Decide(o);
     EXPECT_EQ(testing::StepName(step), c.step) << c.what;
     if (const auto* install = std::get_if<Install>(&step)) EXPECT_EQ(install->rollback_to, c.back) << c.what;
@@ -157,6 +166,28 @@ TEST(Policy, WhatIsRefusedHalfWayEnds_U13) {
     status.available_upgrades = {{"v1.12.3", "v1beta2"}};
     EXPECT_EQ(Chosen(o), "v1.12.3");
   }
+}
+
+// Of what was sent in part, and the rest refused, old pods serve: they were a sign that it may be given up, though
+// nobody had tried since the last leader died. When nothing is refused any more it has come up, however late.
+TEST(Policy, NobodyGivesUpWhatNobodyHasTried_U13) {
+  Observation o = Moved();
+  auto& status = o.provider.status;
+  status.conditions = {{"Ready", "False", "InstallFailed", "no luck", 1, ""}};
+  Store(o, "v1.12.2");
+  status.history.insert(status.history.begin(), Entry("v1.12.2", "RollingOut", "v1.12.0"));
+  Settle(o);
+  status.history.front().inputs = InputsDigest(o);
+  status.history.front().started = FormatTime(o.now - kHour);
+  EXPECT_EQ(testing::StepName(Decide(o)), "Install");
+  Observation first = o;
+  first.provider.status.conditions[0].reason = "APIServerUnavailable";
+  EXPECT_FALSE(IsRefusedTooLate(first, "InstallFailed")) << "the first refusal after an outage";
+  EXPECT_TRUE(IsRefusedTooLate(o, "InstallFailed"));
+  status.history.front() = EndTime(o);
+  EXPECT_EQ(testing::StepName(Decide(o)), "GiveUp");
+  status.conditions[0].reason = "APIServerUnavailable";
+  EXPECT_EQ(testing::StepName(Decide(o)), "GiveUp") << "whatever was met since";
 }
 
 // What is given up while spec.version names another version by now stays the policy's, or becomes the person's.
