@@ -208,8 +208,7 @@ kube::Outcome ProviderController::LookForNewer(const Context& ctx, Observation o
   const std::string key = o.provider.id.Key();
   auto cached = cache_.Get(key);
   if (!cached || next.again_after == Millis(0)) return next;  // it is gone; or another pass comes at once, and looks
-  o.provider = *cached->provider;
-  o.declared_version = cached->declared_version;
+  if (!TakeWritten(o, *cached)) return next;                  // the same: it is somebody's edit's
   auto thrown = Caught([&] { reporter_.Knows(o.provider.id, actor_.NewestVersion(ctx, o)); });
   if (thrown) ctx.log.Error("the look for a newer version met a bug", {{"error", masks_.Hide(key, *thrown)}});
   return CheckUpdates(o, reporter_.Left(next, began), tried);

@@ -108,7 +108,7 @@ struct Observation {
   std::string declared_version;          // spec.version as it is written
   bool chosen = false;                   // by spec.upgradePolicy in this pass: nothing of it has begun yet (U13)
   std::optional<Error> spec_error;       // the spec can't be read
-  std::string spec_digest;               // of the spec but its version and whether it is paused
+  std::string spec_digest;               // of the spec but its version, its policy, whether it is paused
   kube::Inventory inventory;             // of status
   std::optional<Error> inventory_error;  // the status can't be read
   std::vector<ProviderPtr> siblings;     // all other providers, of all kinds; a spec that doesn't parse is left empty

@@ -51,6 +51,13 @@ bool OnlyStatus(const api::Provider& was, const api::Provider& is) {
 
 }  // namespace
 
+bool TakeWritten(Observation& o, const CachedProvider& cached) {
+  if (cached.spec_digest != o.spec_digest || cached.provider->uid != o.provider.uid) return false;
+  o.provider = *cached.provider;
+  o.declared_version = cached.declared_version;
+  return true;
+}
+
 void ProviderCache::OnEvent(api::ProviderType type, const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
   const std::uint64_t version = VersionNumber(is->resource_version());
   const bool restored = was && version < VersionNumber(was->resource_version());

@@ -19,12 +19,16 @@ struct CachedProvider {
   ProviderPtr provider;          // its spec.version is the one that is to run (api::VersionToRun)
   std::string declared_version;  // spec.version as it is written
   std::optional<Error> spec_error;
-  std::string spec_digest;  // of the spec but its version and whether it is paused
+  std::string spec_digest;  // of the spec but its version, its policy and whether it is paused
   kube::ObjectPtr object;
   bool awaited = false;  // a write of ours that no watch has shown yet
 };
 
 using CachedPtr = std::shared_ptr<const CachedProvider>;
+
+// What a pass has made of the provider since it saw `o`. False, and nothing is taken: somebody has changed what is
+// installed meanwhile, and what was seen with it (its source, its Secrets) is of another spec.
+bool TakeWritten(Observation& o, const CachedProvider& cached);
 
 // Thread-safe.
 class ProviderCache {

@@ -59,6 +59,33 @@ TEST(ProviderCache, WhatAPolicyHasInstalledTakesThePlaceOfWhatIsDeclared_U13) {
   EXPECT_EQ(cached->spec_digest, digest);
 }
 
+// U12, U13: newer versions are looked for by what a pass saw, with what it has written. What somebody has edited
+// meanwhile would have been looked for at the former source, with the former credentials.
+TEST(ProviderCache, WhatIsEditedMeanwhileIsOfAnotherLook_U13) {
+  Cache c;
+  c.Event(Aws("5"));
+  Observation o;
+  o.provider = *c.cache.Get(kKey)->provider;
+  o.spec_digest = c.cache.Get(kKey)->spec_digest;
+  c.Event(Aws("6", [](Json& aws) {
+    aws["spec"]["upgradePolicy"] = {{"type", "Patch"}};
+    aws["status"]["installedVersion"] = "v1.0.0";
+  }));
+  EXPECT_TRUE(TakeWritten(o, *c.cache.Get(kKey)));
+  EXPECT_EQ(o.provider.status.installed_version, "v1.0.0");
+  EXPECT_EQ(o.declared_version, "v1.0.0");
+  c.Event(Aws("7", [](Json& aws) {
+    aws["spec"]["fetchConfig"] = {{"url", "https://example.org/other"}};
+    aws["status"]["installedVersion"] = "v1.0.1";
+  }));
+  EXPECT_FALSE(TakeWritten(o, *c.cache.Get(kKey)));
+  EXPECT_EQ(o.provider.status.installed_version, "v1.0.0") << "as it was seen";
+  Observation former = o;
+  former.provider.uid = "that of an object that is gone";
+  former.spec_digest = c.cache.Get(kKey)->spec_digest;
+  EXPECT_FALSE(TakeWritten(former, *c.cache.Get(kKey)));
+}
+
 // F3: our own write counts before its event, and an event that is older than it changes nothing.
 TEST(ProviderCache, TheNewerStateStays) {
   Cache c;
