@@ -31,13 +31,16 @@ std::string WithPolicy(const Observation& o, const api::ProviderStatus& status, 
   std::string words = InWords(one);
   if (!HasPolicy(o)) return words;
   if (api::HasFailed(status, one.version)) {
-    words += ", which failed before: no policy tries it again, spec.version does";
-  } else if (one.refused) {
-    words += fmt::format(", which spec.upgradePolicy couldn't begin (tried again at {}): {}", one.refused->until,
-                         one.refused->message.substr(0, one.refused->message.find('\n')));
-  } else {
-    words += KeptFrom(o, one);
+    return words + ", which failed before: no policy tries it again, spec.version does";
   }
+  // A refusal may be long ago, and what keeps the policy from it now comes first.
+  const std::string kept = KeptFrom(o, one);
+  words += kept;
+  if (!one.refused) return words;
+  const auto again = TriedAgainAt(o, one);
+  const std::string when = kept.empty() && again ? fmt::format(" (tried again at {})", FormatTime(*again)) : "";
+  words += fmt::format("{}{}: {}", kept.empty() ? ", which spec.upgradePolicy couldn't begin" : "; it couldn't begin",
+                       when, one.refused->message.substr(0, one.refused->message.find('\n')));
   return words;
 }
 

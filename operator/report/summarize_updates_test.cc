@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "operator/decide/testing_fleet.h"
+#include "operator/decide/upgrades/policy.h"
 #include "operator/decide/upgrades/updates.h"
 #include "operator/report/secret_masks.h"
 #include "operator/report/status_change.h"
@@ -208,6 +209,23 @@ TEST(SummarizeUpdates, WhatAPolicyCannotBeginIsNoFault_U13) {
   status = Summarize(o, Done{});
   EXPECT_FALSE(status.available_upgrades[0].refused);
   EXPECT_EQ(Get(status, "UpgradeAvailable")->message, "v1.12.1 (contract v1beta2)");
+}
+
+// What keeps the policy from it now is told before why it couldn't begin once, and the time with its window.
+TEST(SummarizeUpdates, WhatWasRefusedIsToldBehindWhatKeepsItNow_U13) {
+  Observation o = WithPolicy();
+  Refuse(o.provider.status, o, {"v1.12.1", "AWS_REGION has no value"});
+  const auto told = [&] { return UpgradeCondition(o, o.provider.status)->message; };
+  const auto since_midnight = o.now - std::chrono::floor<std::chrono::days>(o.now);
+  const auto start = std::chrono::duration_cast<Millis>(since_midnight) - std::chrono::minutes(20);
+  o.provider.spec.upgrade_policy.window = api::MaintenanceWindow{start, std::chrono::minutes(25), {}};
+  EXPECT_THAT(told(), HasSubstr("v1.12.1 (contract v1beta2), which spec.upgradePolicy couldn't begin (tried again at " +
+                                FormatTime(*TriedAgainAt(o, o.provider.status.available_upgrades[0])) +
+                                "): AWS_REGION has no value"));
+  o.provider.annotations[std::string(api::kAnnotationAllowDowngrade)] = "true";
+  EXPECT_EQ(told(),
+            "v1.12.1 (contract v1beta2), from which annotation operator.cluster.x-k8s.io/allow-downgrade keeps "
+            "spec.upgradePolicy; it couldn't begin: AWS_REGION has no value");
 }
 
 // And what it waits for, or why it doesn't go there.

@@ -27,12 +27,13 @@ std::string InputsOf(const Observation& o, const api::Version& version) {
   return Sha256Hex(InputsDigest(o, version, release == nullptr ? "" : release->stamp)).substr(0, 16);
 }
 
-// How long it isn't tried again; 0 where it may be. A clock that was set back makes it wait no longer.
-Millis RefusedFor(const Observation& o, const api::AvailableUpgrade& one, const api::Version& version) {
-  if (!one.refused || one.refused->inputs != InputsOf(o, version)) return Millis(0);
+// Until when it isn't tried again; nullopt where it may be. A clock that was set back makes it wait no longer.
+std::optional<WallTime> RefusedUntil(const Observation& o, const api::AvailableUpgrade& one,
+                                     const api::Version& version) {
+  if (!one.refused || one.refused->inputs != InputsOf(o, version)) return std::nullopt;
   auto until = ParseTime(one.refused->until);
-  if (!until.ok() || *until <= o.now || *until > o.now + kLongestWait) return Millis(0);
-  return std::chrono::ceil<Millis>(*until - o.now);
+  if (!until.ok() || *until <= o.now || *until > o.now + kLongestWait) return std::nullopt;
+  return *until;
 }
 
 // Cluster API's own providers follow its core: one that is at an older minor version, is on its way to another one, or
@@ -79,6 +80,12 @@ Millis Spread(const Observation& o) {
   return most * static_cast<int>(std::hash<std::string>()(o.provider.id.Key()) % kParts) / static_cast<int>(kParts);
 }
 
+// When what nothing else keeps from it at `from` begins.
+WallTime WithinWindow(const Observation& o, WallTime from) {
+  const Millis opens = api::OpensIn(o.provider.spec.upgrade_policy, from);
+  return opens > Millis(0) ? from + opens + Spread(o) : from;
+}
+
 // Twice the last one.
 Millis NextWait(const Observation& o, const api::AvailableUpgrade& one, const std::string& inputs) {
   if (!one.refused || one.refused->inputs != inputs) return kFirstWait;
@@ -111,7 +118,7 @@ bool IsWell(const Observation& o) {
 // What would be chosen if the window were open, and until when it is refused.
 struct Choice {
   std::optional<api::Version> version;
-  std::optional<Millis> refused_for;  // the shortest time
+  std::optional<WallTime> refused_until;  // the first time
 };
 
 Choice Choose(const Observation& o) {
@@ -120,9 +127,8 @@ Choice Choose(const Observation& o) {
   for (const api::AvailableUpgrade& one : o.provider.status.available_upgrades) {
     auto version = api::Version::Parse(one.version);
     if (!version.ok() || !Fits(o, one, *version)) continue;
-    const Millis wait = RefusedFor(o, one, *version);
-    if (wait > Millis(0)) {
-      choice.refused_for = std::min(wait, choice.refused_for.value_or(wait));
+    if (const auto until = RefusedUntil(o, one, *version)) {
+      choice.refused_until = std::min(*until, choice.refused_until.value_or(*until));
     } else if (!choice.version || *version > *choice.version) {
       choice.version = *version;
     }
@@ -156,10 +162,19 @@ bool GoesOnByPolicy(const Observation& o, std::string_view tried) {
 
 std::optional<Millis> PolicyWaits(const Observation& o) {
   const Choice choice = Choose(o);
-  std::optional<Millis> waits = choice.refused_for;
-  const Millis opens = choice.version ? api::OpensIn(o.provider.spec.upgrade_policy, o.now) : Millis(0);
-  if (opens > Millis(0)) waits = std::min(opens + Spread(o), waits.value_or(Millis::max()));
-  return waits;
+  std::optional<WallTime> at;
+  if (choice.refused_until) at = WithinWindow(o, *choice.refused_until);
+  if (choice.version && api::OpensIn(o.provider.spec.upgrade_policy, o.now) > Millis(0)) {
+    const WallTime opens = WithinWindow(o, o.now);
+    at = std::min(opens, at.value_or(opens));
+  }
+  return at ? std::optional(std::chrono::ceil<Millis>(*at - o.now)) : std::nullopt;
+}
+
+std::optional<WallTime> TriedAgainAt(const Observation& o, const api::AvailableUpgrade& one) {
+  auto version = api::Version::Parse(one.version);
+  const auto until = version.ok() ? RefusedUntil(o, one, *version) : std::nullopt;
+  return until ? std::optional(WithinWindow(o, *until)) : std::nullopt;
 }
 
 std::string KeptFrom(const Observation& o, const api::AvailableUpgrade& one) {
@@ -176,7 +191,7 @@ std::string KeptFrom(const Observation& o, const api::AvailableUpgrade& one) {
   }
   if (CoreComesFirst(o, *version)) return ", to which spec.upgradePolicy goes after the core provider";
   const Millis opens = api::OpensIn(o.provider.spec.upgrade_policy, o.now);
-  if (opens > Millis(0)) {
+  if (opens > Millis(0) && !TriedAgainAt(o, one)) {
     return fmt::format(", to which spec.upgradePolicy goes when its window opens at {}", FormatTime(o.now + opens));
   }
   if (!o.fleet.unmigrated.empty() && !SaysMigrationFailed(o.provider.status))

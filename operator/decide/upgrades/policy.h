@@ -25,7 +25,10 @@ bool GoesOnByPolicy(const Observation& o, std::string_view tried = "");
 // waits for neither.
 std::optional<Millis> PolicyWaits(const Observation& o);
 
-// What keeps the policy from a known version that it could reach, in words that follow its name; "" for nothing.
+// When it may try one again that was refused, its window counted in; nullopt where a refusal keeps it from nothing.
+std::optional<WallTime> TriedAgainAt(const Observation& o, const api::AvailableUpgrade& one);
+
+// What else keeps the policy from a known version that it could reach, in words that follow its name; "" for nothing.
 std::string KeptFrom(const Observation& o, const api::AvailableUpgrade& one);
 
 // Of what is being installed: whether the policy goes, or has come, to that version, and not spec.version.

@@ -193,6 +193,27 @@ TEST(Policy, EachWindowHasItsTries_U13) {
   EXPECT_EQ(waits_for("2027-02-16T02:10:00Z"), kHour / 6);
 }
 
+// A refusal may end when the window is closed: what is told is when it is tried, and that is when it is.
+TEST(Policy, WhatIsRefusedWaitsForItsWindowToo_U13) {
+  Observation o = Moved();
+  o.provider.spec.upgrade_policy.window = api::MaintenanceWindow{2 * kHour, kHour, {}};
+  o.now = *ParseTime("2027-01-15T02:55:00Z");
+  const auto& one = o.provider.status.available_upgrades.front();
+  EXPECT_EQ(TriedAgainAt(o, one), std::nullopt);
+  Refuse(o.provider.status, o, {"v1.12.3", "away"});
+  const auto again = TriedAgainAt(o, one);
+  ASSERT_TRUE(again);
+  EXPECT_GE(*again, *ParseTime("2027-01-16T02:00:00Z"));
+  EXPECT_LE(*again, *ParseTime("2027-01-16T02:10:00Z")) << "not the whole fleet at once";
+  EXPECT_EQ(PolicyWaits(o), *again - o.now);
+  EXPECT_EQ(KeptFrom(o, one), "");
+  o.now += kHour / 12;  // it is closed by now
+  EXPECT_EQ(PolicyWaits(o), *again - o.now);
+  EXPECT_EQ(KeptFrom(o, one), "") << "that it waits for its window is in that time";
+  o.spec_digest = "other inputs";
+  EXPECT_EQ(TriedAgainAt(o, one), std::nullopt) << "it is tried at once";
+}
+
 // An entry says who chose its version, also where what the policy has installed gets other inputs.
 TEST(Policy, TheHistorySaysWhoChose_U13) {
   Observation o = Moved();
