@@ -102,10 +102,10 @@ bool IsChoiceHeld(const Observation& o) {
   return IsChoiceUnderWay(o) && ready != nullptr && ready->status == "False" && EndsAChoice(ready->reason);
 }
 
-// By the last pass, without when it is tried again.
+// By the last pass, without when it is tried again, and what could be applied then.
 std::string WhatHolds(const Observation& o) {
   const kube::Condition* ready = kube::FindCondition(o.provider.status.conditions, condition::kReady);
-  return fmt::format("{}: {}", ready->reason, ready->message.substr(0, ready->message.find(" (next try at ")));
+  return fmt::format("{}: {}", ready->reason, WithoutNextTry(ready->message));
 }
 
 // `fleet` is the observation's, with what its pods say. Old pods are gone with their workload, and where it replaces

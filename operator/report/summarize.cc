@@ -71,9 +71,9 @@ std::string WithNextTry(const Hold& hold) {
   std::string message =
       hold.details.empty() ? Shorten(hold.message, kMaxHeld) : OnOneLine(Shorten(hold.message, kMaxHeldBeforeDetails));
   if (hold.next_try) {
-    message += fmt::format(" (next try at {})", FormatTime(*hold.next_try));
+    message += fmt::format("{}{})", kNextTryAt, FormatTime(*hold.next_try));
   } else if (hold.retry == Retry::kOnChange) {
-    message += " (looked at again when an input changes, and now and then)";
+    message += kLookedAtAgain;
   }
   return hold.details.empty() ? message : message + "\n" + hold.details;
 }

@@ -184,6 +184,7 @@ Observation WithPolicy() {
   o.provider.spec.upgrade_policy.type = api::UpgradeType::kPatch;
   o.declared_version = "v1.12.0";
   o.provider.status = After(o, {{"v1.12.1", "v1beta2"}});
+  o.provider.status.contract = "v1beta2";
   o.updates.reset();
   return o;
 }
@@ -256,7 +257,6 @@ TEST(SummarizeUpdates, WhatAPolicyWaitsForIsTold_U13) {
   };
   for (const auto& c : cases) {
     Observation o = WithPolicy();
-    o.provider.status.contract = "v1beta2";
     c.change(o);
     EXPECT_THAT(UpgradeCondition(o, o.provider.status)->message, ::testing::StartsWith(c.told));
   }

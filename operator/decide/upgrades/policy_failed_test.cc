@@ -190,6 +190,26 @@ TEST(Policy, NobodyGivesUpWhatNobodyHasTried_U13) {
   EXPECT_EQ(testing::StepName(Decide(o)), "GiveUp") << "whatever was met since";
 }
 
+// It isn't looked at again then, and what could be applied to mend it takes no room of an entry.
+TEST(Policy, WhatHeldAChoiceIsToldWithoutItsNextTry_U13) {
+  const char* messages[] = {
+      "no luck (next try at 2027-01-15T08:00:00Z)",
+      "no luck (next try at 2027-01-15T08:00:00Z)\nkind: ClusterRole\n",
+      "no luck (looked at again when an input changes, and now and then)",
+      "no luck (looked at again when an input changes, and now and then)\nkind: ClusterRole\n",
+      "no luck",
+  };
+  for (const char* message : messages) {
+    Observation o = Moved();
+    o.provider.status.conditions = {{"Ready", "False", "MissingVariables", message, 1, ""}};
+    o.provider.status.history.insert(o.provider.status.history.begin(), Entry("v1.12.2", "Applying", "v1.12.0"));
+    Settle(o);
+    EXPECT_EQ(EndTime(o).message,
+              "v1.12.2 wasn't healthy within 10m (spec.rollout.timeout): MissingVariables: no luck; pods of each "
+              "workload still serve");
+  }
+}
+
 // What is given up while spec.version names another version by now stays the policy's, or becomes the person's.
 TEST(Policy, AChoiceThatFailsIsHeldWhateverIsDeclaredMeanwhile_U13) {
   const struct {
