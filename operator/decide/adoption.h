@@ -26,8 +26,9 @@ bool NeverInstalled(const api::Provider& provider);
 // The peer operator installed the provider, and its marks are still on the object; nullopt where they aren't.
 std::optional<FormerInstall> LeftByPeer(const api::Provider& provider);
 
-// The entry of clusterctl's inventory for this provider that isn't ours, in its own namespace or else in another.
+// The version in our own entry of clusterctl's inventory for this provider, in its own namespace; "" for none (U11).
 std::string InstalledByUs(const api::ProviderId& id, std::span<const ClusterctlEntry> entries);
+// The entry for this provider that isn't ours, in its own namespace or else in another.
 std::optional<FormerInstall> InstalledByClusterctl(const api::ProviderId& id, std::span<const ClusterctlEntry> entries);
 
 // A1a: clusterctl's components are in another namespace than the Provider object, so that they can't be its.
