@@ -192,6 +192,8 @@ Actor::Acted Actor::Take(const Context& ctx, const Observation& o, const Upgrade
     done.chosen = step.version;
     return Did(std::move(done));
   }
+  // What was rendered of it is of no use: what runs is restored from its own (D1).
+  if (rendered_.InputsOf(o.provider.id.Key()) != o.rendered) rendered_.Drop(o.provider.id.Key());
   ctx.log.Info("spec.upgradePolicy can't begin an upgrade", {{"version", step.version}, {"reason", done.hold->reason}});
   Done stays{.times = std::move(done.times)};
   if (o.fleet.ready() && SaysMigrationFailed(o.provider.status)) {  // this pass was to do that else

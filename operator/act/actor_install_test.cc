@@ -311,11 +311,14 @@ TEST_F(InstallingActorTest, WhatRefusesAChoiceWithdrawsIt_U13) {
     EXPECT_FALSE(next.resync && done.away);
   }
   EXPECT_EQ(Written("settings"), 0u);
+  const std::string key = o_.provider.id.Key();
+  EXPECT_EQ(actor_->RenderedInputs(key), o_.rendered) << "D1: what runs can be restored at once";
   RefuseNothing();
   Refuse("status", Forbidden());
   auto unannounced = Act(o_, Upgrade{"v1.12.1"});
   ASSERT_TRUE(unannounced.ok() && *unannounced);
   EXPECT_TRUE((*unannounced)->withdrawn) << "its announcement is refused, which is no outage";
+  EXPECT_EQ(actor_->RenderedInputs(key), "") << "what runs isn't restored from what was rendered of it";
   RefuseNothing();
   auto acted = Act(o_, Upgrade{"v1.12.1"});
   ASSERT_TRUE(acted.ok() && *acted);
