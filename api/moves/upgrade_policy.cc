@@ -78,14 +78,15 @@ std::optional<WallTime> OpenSince(const UpgradePolicy& policy, WallTime now) {
   return since;
 }
 
-// What a policy had installed stays behind what came up by its own name since; not where that was older.
+// What a policy had installed stays behind what came up by its own name since; not where any of that was older, or it
+// would come back with the next newer one.
 const HistoryEntry* PolicyFloorOf(std::span<const HistoryEntry> history) {
-  std::optional<Version> last;
+  std::optional<Version> least;
   for (const HistoryEntry& entry : history) {
     auto version = Version::Parse(entry.version);
     if (!Succeeded(entry) || !version.ok()) continue;
-    if (!last) last = *version;
-    if (!entry.instead_of.empty() && !(*version > *last)) return &entry;
+    if (!least || *version < *least) least = *version;
+    if (!entry.instead_of.empty() && !(*version > *least)) return &entry;
   }
   return nullptr;
 }
