@@ -67,6 +67,19 @@ Status CheckHasNoSecret(std::string_view text) {
   return Invalid("a user or a password doesn't belong into it, but into OCI_USERNAME and OCI_PASSWORD");
 }
 
+// Takes the digest off; "" for none. Before anything else of it may be shown: where it is none, what stands before the
+// @ may be a user and a password.
+Result<std::string> TakeDigest(std::string_view& text) {
+  const size_t at = text.find('@');
+  if (at == text.npos) return std::string();
+  const std::string digest(text.substr(at + 1));
+  if (!IsSha256Digest(digest)) {
+    return Invalid(fmt::format("{} is no sha256 digest", GoQuote(text.substr(text.rfind('@') + 1))));
+  }
+  text = text.substr(0, at);
+  return digest;
+}
+
 // Takes the scheme off.
 bool TakeScheme(std::string_view& text) {
   for (std::string_view scheme : {"oci://", "https://", "http://"}) {
@@ -95,16 +108,12 @@ Result<OciReference> ParseOciReference(std::string_view text) {
   OciReference out;
   out.plain_http = TakeScheme(text);
   TRY(CheckHasNoSecret(text));
+  out.digest = TRY(TakeDigest(text));
   size_t slash = std::min(text.find('/'), text.size());
   out.host = text.substr(0, slash);
   std::string_view rest = text.substr(std::min(slash + 1, text.size()));
   if (rest.empty()) return Invalid("it names no repository of a registry");
   if (!IsHost(out.host)) return Invalid(fmt::format("{} is no host of a registry", GoQuote(out.host)));
-  if (size_t at = rest.find('@'); at != rest.npos) {
-    out.digest = rest.substr(at + 1);
-    rest = rest.substr(0, at);
-    if (!IsSha256Digest(out.digest)) return Invalid(fmt::format("{} is no sha256 digest", GoQuote(out.digest)));
-  }
   if (size_t colon = rest.find(':'); colon != rest.npos) {
     out.tag = rest.substr(colon + 1);
     rest = rest.substr(0, colon);
