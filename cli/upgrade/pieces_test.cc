@@ -117,6 +117,20 @@ TEST(StageOf, SeesThatAPolicyHasGoneOn) {  // L13, U13
   EXPECT_EQ(StageOf(provider, {{}, "v2.0.0", 5, {}}), UpgradeStage::kRefused);
 }
 
+// Of those that only go on what is to run is waited for, which isn't what spec.version names where a policy has led on.
+TEST(StageOf, SeesThatAPolicyHasGoneOnFromWhatItHadComeTo) {  // L13, U13
+  api::Provider provider = Provider("v2.0.0", 5, {{"Ready", "False", "Upgrading", "going"}});
+  provider.status.history = {{.version = "v2.0.1", .contract = "", .digest = "", .instead_of = "v1.0.0"},
+                             {.version = "v2.0.0", .contract = "", .digest = "", .instead_of = "v1.0.0"}};
+  for (const char* outcome : {"Applying", "RollingOut", "Succeeded"}) {
+    provider.status.history.front().outcome = outcome;
+    EXPECT_EQ(StageOf(provider, {{}, "v2.0.0", 5, {}}), UpgradeStage::kReady) << outcome;
+  }
+  EXPECT_EQ(StageOf(provider, {{}, "v1.9.0", 5, {}}), UpgradeStage::kPending) << "it never came up";
+  provider.status.history.front().instead_of.clear();
+  EXPECT_NE(StageOf(provider, {{}, "v2.0.0", 5, {}}), UpgradeStage::kReady) << "a person's";
+}
+
 TEST(LastGoodVersion, IsTheNewestThatCameUpAndIsNotDeclared) {  // L14
   using api::HistoryEntry;
   auto good = [](std::string wanted, std::vector<HistoryEntry> history) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <map>
 #include <memory>
@@ -141,11 +142,18 @@ bool IsRefused(const api::ProviderStatus& status, const AwaitedUpgrade& awaited)
   return former == nullptr || *former != *stalled;
 }
 
-// U13: it had come up, since a policy has begun something newer instead of it.
+// U13: it had come up, since a policy has begun something newer from there. What is waited for may be what the policy
+// had come to before: spec.version names another one then.
 bool HasGoneOn(const api::Provider& provider, const AwaitedUpgrade& awaited) {
   const api::ProviderStatus& status = provider.status;
   if (status.history.empty() || awaited.version.empty()) return false;
-  if (!api::SameVersion(status.history.front().instead_of, awaited.version)) return false;
+  const api::HistoryEntry& last = status.history.front();
+  const bool had_come_up =
+      std::any_of(status.history.begin() + 1, status.history.end(), [&](const api::HistoryEntry& entry) {
+        const bool good = entry.outcome.empty() || entry.outcome == api::outcome::kSucceeded;
+        return good && api::SameVersion(entry.version, awaited.version);
+      });
+  if (last.instead_of.empty() || !(had_come_up || api::SameVersion(last.instead_of, awaited.version))) return false;
   return !api::SameVersion(api::VersionToRun(awaited.version, status, provider.annotations), awaited.version);
 }
 
