@@ -194,11 +194,7 @@ namespace {
 // As in the status.
 Json UpgradesJson(const std::vector<api::AvailableUpgrade>& upgrades) {
   Json out = Json::array();
-  for (const api::AvailableUpgrade& one : upgrades) {
-    Json item = {{"version", one.version}, {"contract", one.contract}};
-    if (!one.needs.empty()) item["needs"] = one.needs;
-    out.push_back(std::move(item));
-  }
+  for (const api::AvailableUpgrade& one : upgrades) out.push_back(api::UpgradeToJson(one));
   return out;
 }
 

@@ -98,12 +98,14 @@ TEST(ProvidersTree, TheNewestVersionsAreToldFirst) {
   upgrades.clear();
   for (int minor = 13; minor < 20; ++minor) upgrades.push_back({"v1." + std::to_string(minor) + ".0", "v1beta2"});
   upgrades.back().needs = "Pause";
+  upgrades[1].refused = api::UpgradeRefusal{"inputs", "since", "until", "AWS_REGION has no value"};
   const ProvidersTree tree = BuildProvidersTree(in);
   EXPECT_THAT(ProvidersText(tree, {.wide = true, .now = kNow}),
               HasSubstr("newer: v1.19.0 (needs Pause), v1.18.0, v1.17.0, v1.16.0, v1.15.0 and 2 more"));
   const Json json = ProvidersJson(tree)["providers"][0]["availableUpgrades"];
   ASSERT_EQ(json.size(), 7u);
   EXPECT_EQ(json[0], Json({{"version", "v1.13.0"}, {"contract", "v1beta2"}}));
+  EXPECT_EQ(GetString(json[1], {"refused", "message"}), "AWS_REGION has no value") << "U13: as in the status";
   EXPECT_EQ(json[6], Json({{"version", "v1.19.0"}, {"contract", "v1beta2"}, {"needs", "Pause"}}));
 }
 
