@@ -1,6 +1,7 @@
 #include "api/release_choice.h"
 
 #include "api/release_maps.h"
+#include "api/validate/oci_reference.h"
 
 namespace capi::api {
 
@@ -15,6 +16,14 @@ const StoredRelease* ReleaseThatCounts(const std::vector<StoredRelease>& found, 
     if (first == nullptr || release.name < first->name) first = &release;
   }
   return first;
+}
+
+bool NamesOneRelease(const ProviderSpec& spec) {
+  if (!spec.fetch_config) return false;
+  if (!spec.fetch_config->digest.empty()) return true;
+  if (spec.fetch_config->oci.empty()) return false;
+  auto oci = ParseOciReference(spec.fetch_config->oci);
+  return oci.ok() && !(oci->tag.empty() && oci->digest.empty());
 }
 
 }  // namespace capi::api

@@ -6,6 +6,7 @@
 
 #include "api/reasons.h"
 #include "api/release.h"
+#include "api/release_choice.h"
 #include "api/text.h"
 #include "api/validate/folder_url.h"
 #include "api/validate/git_reference.h"
@@ -185,15 +186,9 @@ void CheckRollout(const Provider& p, Errors& out) {
 
 // U13: what names one release alone has no newer one.
 void CheckUpgradePolicy(const Provider& p, Errors& out) {
-  if (p.spec.upgrade_policy.type == UpgradeType::kNone || !p.spec.fetch_config) return;
-  const FetchConfig& fetch = *p.spec.fetch_config;
-  std::string_view pins;
-  if (!fetch.digest.empty()) pins = "spec.fetchConfig.digest";
-  if (auto oci = ParseOciReference(fetch.oci);
-      !fetch.oci.empty() && oci.ok() && !(oci->tag.empty() && oci->digest.empty())) {
-    pins = "spec.fetchConfig.oci, with its tag or digest,";
-  }
-  if (pins.empty()) return;
+  if (p.spec.upgrade_policy.type == UpgradeType::kNone || !NamesOneRelease(p.spec)) return;
+  const std::string_view pins = p.spec.fetch_config->digest.empty() ? "spec.fetchConfig.oci, with its tag or digest,"
+                                                                    : "spec.fetchConfig.digest";
   out.push_back({Kind::kForbidden, "spec.upgradePolicy.type", "",
                  fmt::format("{} names one release alone: leave one of the two out", pins), reason::kInvalidSpec});
 }

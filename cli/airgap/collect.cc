@@ -8,6 +8,7 @@
 #include <set>
 
 #include "api/conversion/convert.h"
+#include "api/release_choice.h"
 #include "api/release_maps.h"
 #include "api/stored_release.h"
 #include "api/validate/folder_url.h"
@@ -240,10 +241,11 @@ Result<std::vector<CollectedRelease>> OfObjects(const Context& ctx, const Config
   if (options.existing) {
     for (ProviderObject& one : TRY(AllProviders(ctx, *cluster, options.ns))) {
       if (one.unreadable) return one.unreadable->With(Describe(one.provider.id));
-      // Where a policy has led beyond spec.version (U13), a new cluster begins with that, and comes to this.
+      // Where a policy has led beyond spec.version (U13), a new cluster begins with that, and comes to this. Who names
+      // one release alone since means that.
       const std::string wanted = one.wanted;
       objects.push_back({std::move(one.provider), ""});
-      if (wanted == one.declared) continue;
+      if (wanted == one.declared || api::NamesOneRelease(objects.back().provider.spec)) continue;
       objects.push_back(objects.back());
       objects.back().provider.spec.version = wanted;
     }
