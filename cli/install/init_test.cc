@@ -205,6 +205,23 @@ TEST_F(InitCommand, IsNoUpgradeWhateverIsValidated) {  // L10
   EXPECT_THAT(cluster_.writes(), IsEmpty());
 }
 
+// The same command again, after a policy has led on from what it installed: it said that `upgrade apply` goes back.
+TEST_F(InitCommand, WhatAPolicyHasLedOnFromIsInstalled) {  // L10, U13
+  HasOperator();
+  cluster_.Add({kAws.type, kAws.ns, kAws.name, "v2.1.0", kAws.contract});
+  cluster_.Change(UpgradeCluster::PathOf(kAws), [](Json& object) {
+    object["spec"] = {{"version", "v2.0.0"}, {"upgradePolicy", {{"type", "Minor"}}}};
+    object["status"]["history"] =
+        Json::array({{{"version", "v2.1.0"}, {"outcome", "Succeeded"}, {"insteadOf", "v2.0.0"}}});
+  });
+  for (const char* version : {"aws:v2.0.0", "aws:v2.1.0"}) {
+    Outcome got = Init({"-i", version});
+    EXPECT_EQ(got.code, 0) << got.err;
+    EXPECT_THAT(got.err, HasSubstr("Skipping installing the provider as it is already installed"));
+  }
+  EXPECT_THAT(cluster_.writes(), IsEmpty());
+}
+
 // In clusterctl's inventory alone, and no configuration names it.
 TEST_F(InitCommand, WhatCannotBeTakenOverFailsNobodyElse) {  // L10
   HasOperator();

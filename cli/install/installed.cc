@@ -21,6 +21,7 @@ PresentProvider OfObject(const ProviderObject& object) {
   out.held = IsHeld(provider);
   out.deleting = provider.deleting;
   out.contract = provider.status.contract;
+  if (!api::SameVersion(object.declared, object.wanted)) out.led_from = object.declared;
   out.secret = provider.spec.config_secret;
   if (out.secret && out.secret->ns.empty()) out.secret->ns = provider.id.ns;
   return out;

@@ -13,12 +13,13 @@ namespace capi::cli {
 
 // A provider that is there, or is on its way. A value.
 struct PresentProvider {
-  InstalledProvider provider;  // of an object: the version that it asks for, where it names one
+  InstalledProvider provider;  // of an object: the version that is to run, where one is known
   bool has_object = false;     // the operator looks after it
   bool held = false;           // IsHeld: nobody waits for it
   bool deleting = false;       // its object is
   std::string recorded;        // its version in the inventory, in this namespace; "" where it isn't there
   std::string contract;        // by the operator; "" where it doesn't say
+  std::string led_from = {};   // spec.version, where a policy has led beyond that (behaviour.md U13); "" elsewhere
   std::optional<api::ObjectRef> secret = {};  // that its object names
   bool installed() const;                     // it is recorded at the version that it asks for
   bool operator==(const PresentProvider&) const = default;

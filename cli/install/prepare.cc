@@ -37,8 +37,11 @@ const PresentProvider* PresentOf(const InitPlan& plan, const api::ProviderId& id
   return found == plan.present.end() ? nullptr : &*found;
 }
 
+// Or a policy has led it on from there (U13): what is asked for was installed.
 bool IsAtVersionOf(const PresentProvider& present, const Candidate& candidate) {
-  return api::SameVersion(present.provider.version, candidate.found.release.version.ToString());
+  const std::string version = candidate.found.release.version.ToString();
+  return api::SameVersion(present.provider.version, version) ||
+         (!present.led_from.empty() && api::SameVersion(present.led_from, version));
 }
 
 // In its namespace and at its version; one that was begun isn't.
