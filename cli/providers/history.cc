@@ -42,6 +42,7 @@ Json AsJson(const ProviderObject& object) {
                        {"started", entry.started},
                        {"time", entry.time},
                        {"message", entry.message}});
+    if (!entry.instead_of.empty()) entries.back()["insteadOf"] = entry.instead_of;  // a policy chose it (U13)
   }
   return {{"kind", api::KindOf(id.type).kind}, {"namespace", id.ns}, {"name", id.name}, {"history", entries}};
 }

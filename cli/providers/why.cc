@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "api/reasons.h"
+#include "api/version.h"
 #include "cli/frame/config.h"
 #include "cli/frame/printable.h"
 #include "cli/frame/structured.h"
@@ -48,6 +49,9 @@ std::string Versions(const ProviderObject& object) {
   const std::string& installed = object.provider.status.installed_version;
   std::string out = installed.empty() ? "none is installed" : installed;
   if (!object.wanted.empty() && object.wanted != installed) out += fmt::format(", {} is wanted", object.wanted);
+  // U13: or whoever reads the object takes it for a fault.
+  if (!api::SameVersion(object.declared, object.wanted))
+    out += fmt::format(", to which spec.upgradePolicy has led; spec.version is {}", object.declared);
   return out;
 }
 
@@ -78,6 +82,7 @@ Json AsJson(const ProviderObject& object, const Explanation& explanation) {
               {"name", id.name},
               {"installedVersion", object.provider.status.installed_version},
               {"version", object.wanted},
+              {"declaredVersion", object.declared},
               {"ready", explanation.ready},
               {"reason", explanation.reason},
               {"since", explanation.since},

@@ -5,6 +5,7 @@
 
 #include "api/reasons.h"
 #include "cli/testing.h"
+#include "cli/upgrade/cluster_testing.h"
 
 namespace capi::cli {
 namespace {
@@ -94,6 +95,28 @@ TEST(Explain, WhatKeepsANewerVersionBack) {
   EXPECT_EQ(Explain(provider).also[0].type, "UpgradeAvailable");
   provider = With({ready, {"UpgradeAvailable", "Unknown", "UpdateCheckFailed", "away"}});
   EXPECT_EQ(Explain(provider).also.size(), 1U);
+}
+
+// L9, U13: whoever reads spec.version, and finds another one installed, is told why.
+TEST(Why, WhatAPolicyHasLedToIsToldWithWhatIsDeclared) {
+  const UpgradeProvider aws{api::ProviderType::kInfrastructure, "capa-system", "aws", "v2.1.0", "v1beta2"};
+  UpgradeCluster cluster;
+  cluster.Add(aws);
+  EXPECT_THAT(cluster.Run({"why", "aws"}).out, HasSubstr("Version:  v2.1.0\n"));
+  cluster.Change(UpgradeCluster::PathOf(aws), [](Json& object) {
+    object["spec"]["version"] = "v2.0.0";
+    object["status"]["history"] =
+        Json::array({{{"version", "v2.1.0"}, {"outcome", "Succeeded"}, {"insteadOf", "v2.0.0"}}});
+  });
+  EXPECT_THAT(cluster.Run({"why", "aws"}).out,
+              HasSubstr("v2.1.0, to which spec.upgradePolicy has led; spec.version is v2.0.0"));
+  auto why = ParseJson(cluster.Run({"why", "aws", "-o", "json"}).out);
+  ASSERT_TRUE(why.ok());
+  EXPECT_EQ(GetString(why->at(0), {"version"}), "v2.1.0");
+  EXPECT_EQ(GetString(why->at(0), {"declaredVersion"}), "v2.0.0");
+  auto history = ParseJson(cluster.Run({"history", "aws", "-o", "json"}).out);
+  ASSERT_TRUE(history.ok());
+  EXPECT_EQ(GetString(history->at(0).at("history").at(0), {"insteadOf"}), "v2.0.0");
 }
 
 TEST(Why, BadArgumentsAreToldBeforeAnyClusterIsLookedFor) {
