@@ -82,10 +82,12 @@ void OlderThanWhatAPolicyHasInstalled(const api::Provider& p, const api::Provide
   if (old != nullptr && old->spec.version == p.spec.version) return;
   const std::string runs = api::VersionToRun(p.spec.version, p.status, p.annotations);
   if (runs == p.spec.version) return;
+  const bool is_over = p.spec.upgrade_policy.type == api::UpgradeType::kNone;
   out.push_back(
-      fmt::format("spec.version: {} stays, to which spec.upgradePolicy has led; to go back to {}, set "
-                  "spec.upgradePolicy.type to None, then annotation {} to \"true\" until that version runs",
-                  runs, p.spec.version, api::kAnnotationAllowDowngrade));
+      fmt::format("spec.version: {} stays, to which spec.upgradePolicy has led; to go back to {}, set {}"
+                  "annotation {} to \"true\" until that version runs{}",
+                  runs, p.spec.version, is_over ? "" : "spec.upgradePolicy.type to None, then ",
+                  api::kAnnotationAllowDowngrade, p.spec.paused ? " (not while spec.paused is true)" : ""));
 }
 
 void UrlOfAnotherVersion(const api::Provider& p, Warnings& out) {

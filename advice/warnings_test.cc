@@ -85,6 +85,7 @@ TEST(AdmissionWarnings, AnOlderVersionThanAPolicyHasInstalled_U13) {
   auto warnings = [](const char* version, std::map<std::string, std::string> annotations) {
     api::Provider provider;
     provider.spec.version = version;
+    provider.spec.upgrade_policy.type = api::UpgradeType::kPatch;
     provider.annotations = std::move(annotations);
     provider.status.installed_version = "v1.12.1";
     provider.status.history = {{"v1.12.1", "v1beta2", ""}};
@@ -94,6 +95,22 @@ TEST(AdmissionWarnings, AnOlderVersionThanAPolicyHasInstalled_U13) {
   EXPECT_THAT(warnings("v1.12.0", {}),
               ElementsAre(StartsWith("spec.version: v1.12.1 stays, to which spec.upgradePolicy has led; to go back to "
                                      "v1.12.0, set spec.upgradePolicy.type to None")));
+  // What is to be done for it, and no more.
+  for (bool paused : {false, true}) {
+    for (auto type : {api::UpgradeType::kNone, api::UpgradeType::kPatch}) {
+      api::Provider provider;
+      provider.spec.version = "v1.12.0";
+      provider.spec.paused = paused;
+      provider.spec.upgrade_policy.type = type;
+      provider.status.history = {{"v1.12.1", "v1beta2", ""}};
+      provider.status.history[0].instead_of = "v1.12.0";
+      const auto warned = AdmissionWarnings(provider);
+      ASSERT_EQ(warned.size(), 1u);
+      EXPECT_EQ(warned[0].find("type to None") != std::string::npos, type == api::UpgradeType::kPatch);
+      EXPECT_EQ(warned[0].find("not while spec.paused") != std::string::npos, paused);
+      EXPECT_LE(warned[0].size(), 256u);
+    }
+  }
   api::Provider was, is;
   was.spec.version = is.spec.version = "v1.12.0";
   is.status.history = {{"v1.12.1", "v1beta2", ""}};
