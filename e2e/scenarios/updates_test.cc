@@ -259,45 +259,49 @@ std::ptrdiff_t Lists(const fetch::GitHubStandIn& github) {
                                [](const auto& one) { return one.target.starts_with("/repos/o/r/releases?"); });
 }
 
+// From a source on the network, which is asked for newer versions every ten seconds.
+class UpdatesFromGitHub : public Updates {
+ protected:
+  // v1.0.0, with `more` in the spec.
+  bool InstallFromGitHub(Json more = Json::object()) {
+    const fetch::GitHubOptions at = github_.options();
+    StartOperator({"--check-updates=10s", "--github-api-url=" + at.api_url, "--github-url=" + at.download_url});
+    cluster_->CreateNamespace(kCore.ns);
+    more["version"] = "v1.0.0";
+    more["fetchConfig"] = {{"url", fetch::kReleases}};
+    cluster_->ApplyProvider(kCore.type, kCore.ns, kCore.name, more);
+    return AwaitReady(kCore);
+  }
+
+  fetch::GitHubStandIn github_{{OnGitHub({.version = "v1.0.0"})}};
+};
+
 // U12: a source on the network is asked now and then; one that is away makes nobody ill.
-TEST_F(Updates, ASourceIsAskedNowAndThen_U12) {
-  fetch::GitHubStandIn github({OnGitHub({.version = "v1.0.0"})});
-  const fetch::GitHubOptions at = github.options();
-  StartOperator({"--check-updates=10s", "--github-api-url=" + at.api_url, "--github-url=" + at.download_url});
-  cluster_->CreateNamespace(kCore.ns);
-  cluster_->ApplyProvider(kCore.type, kCore.ns, kCore.name,
-                          {{"version", "v1.0.0"}, {"fetchConfig", {{"url", fetch::kReleases}}}});
-  ASSERT_TRUE(AwaitReady(kCore));
-  EXPECT_TRUE(Eventually([&] { return Lists(github) >= 2; }, Seconds(60)));
+TEST_F(UpdatesFromGitHub, ASourceIsAskedNowAndThen_U12) {
+  ASSERT_TRUE(InstallFromGitHub());
+  EXPECT_TRUE(Eventually([&] { return Lists(github_) >= 2; }, Seconds(60)));
   EXPECT_EQ(See(kCore).Status("UpgradeAvailable"), "") << "there is nothing to tell";
-  github.Publish({OnGitHub({.version = "v1.0.1"}), OnGitHub({.version = "v1.0.0"})});
+  github_.Publish({OnGitHub({.version = "v1.0.1"}), OnGitHub({.version = "v1.0.0"})});
   EXPECT_TRUE(Eventually([&] { return Available() == std::vector<std::string>{"v1.0.1"}; }, Seconds(60)))
       << See(kCore).Describe();
-  github.AnswerApiWith(fetch::TextResponse(503, ""));
+  github_.AnswerApiWith(fetch::TextResponse(503, ""));
   ASSERT_TRUE(AwaitReason(kCore, "UpgradeAvailable", "UpdateCheckFailed", Seconds(60)));
   EXPECT_EQ(See(kCore).Status("Ready"), "True");
   EXPECT_EQ(Available(), std::vector<std::string>{"v1.0.1"}) << "what was known is so still";
 }
 
 // U13: from a version that the policy has come to.
-TEST_F(Updates, AChoiceThatCannotBeFetchedTakesNothingBack_U13) {
-  fetch::GitHubStandIn github({OnGitHub({.version = "v1.0.0"})});
-  const fetch::GitHubOptions at = github.options();
-  StartOperator({"--check-updates=10s", "--github-api-url=" + at.api_url, "--github-url=" + at.download_url});
-  cluster_->CreateNamespace(kCore.ns);
-  cluster_->ApplyProvider(
-      kCore.type, kCore.ns, kCore.name,
-      {{"version", "v1.0.0"}, {"upgradePolicy", {{"type", "Patch"}}}, {"fetchConfig", {{"url", fetch::kReleases}}}});
-  ASSERT_TRUE(AwaitReady(kCore));
-  github.Publish({OnGitHub({.version = "v1.0.1"}), OnGitHub({.version = "v1.0.0"})});
+TEST_F(UpdatesFromGitHub, AChoiceThatCannotBeFetchedTakesNothingBack_U13) {
+  ASSERT_TRUE(InstallFromGitHub({{"upgradePolicy", {{"type", "Patch"}}}}));
+  github_.Publish({OnGitHub({.version = "v1.0.1"}), OnGitHub({.version = "v1.0.0"})});
   ASSERT_TRUE(AwaitInstalled("v1.0.1"));
   const auto installed = Versions(kCore);
   const auto history = See(kCore).provider.status.history;
   fetch::GitHubRelease lost = OnGitHub({.version = "v1.0.2"});
   lost.assets.erase("core-components.yaml");
-  github.Publish({lost, OnGitHub({.version = "v1.0.1"}), OnGitHub({.version = "v1.0.0"})});
+  github_.Publish({lost, OnGitHub({.version = "v1.0.1"}), OnGitHub({.version = "v1.0.0"})});
   ASSERT_TRUE(AwaitRefused("v1.0.2"));
-  github.AnswerApiWith(fetch::TextResponse(503, ""));
+  github_.AnswerApiWith(fetch::TextResponse(503, ""));
   ASSERT_TRUE(AwaitReason(kCore, "UpgradeAvailable", "UpdateCheckFailed", Seconds(60)));
   operator_->Restart();
   ASSERT_TRUE(AwaitPass(kCore));

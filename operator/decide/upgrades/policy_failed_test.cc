@@ -9,11 +9,14 @@
 namespace capi::ops {
 namespace {
 
+using testing::Begun;
 using testing::Chosen;
 using testing::Entry;
+using testing::FailOften;
 using testing::kHour;
 using testing::kMinor;
 using testing::kPatch;
+using testing::Left;
 using testing::Moved;
 using testing::Settle;
 using testing::Store;
@@ -29,11 +32,7 @@ TEST(Policy, NothingBelowWhatFailedIsTriedButPatches_U13) {
   EXPECT_EQ(Chosen(o), "v1.12.3");
   EXPECT_THAT(KeptFrom(o, status.available_upgrades[2]), ::testing::HasSubstr("since v1.15.2, which is newer, failed"));
   status.available_upgrades.erase(status.available_upgrades.begin());
-  for (int i = 0; i < 30; ++i) {
-    api::HistoryEntry failed = Entry("v1.12.1", "Failed", "v1.12.0");
-    failed.inputs = "inputs " + std::to_string(i);
-    PutEntry(status.history, failed);
-  }
+  FailOften(status.history, "v1.12.1", "v1.12.0");
   EXPECT_EQ(Chosen(o), "") << "however much fails since";
   status.available_upgrades.push_back({"v1.16.0", "v1beta2"});
   EXPECT_EQ(Chosen(o), "v1.16.0");
@@ -58,12 +57,7 @@ TEST(Policy, WhatWasRolledBackIsNotRolledOutAgain_U13) {
 
 // Nor while it is on its way back.
 TEST(Policy, OtherInputsDontStopARollback_U13) {
-  Observation o = Moved();
-  auto& status = o.provider.status;
-  Store(o, "v1.12.2");
-  status.history.insert(status.history.begin(), Entry("v1.12.2", "RollingBack", "v1.12.0"));
-  Settle(o);
-  status.history.front().inputs = InputsDigest(o);
+  Observation o = Begun("RollingBack");
   for (const char* inputs : {"spec", "another patch"}) {
     o.spec_digest = inputs;
     const Step step = Decide(o);
@@ -75,16 +69,8 @@ TEST(Policy, OtherInputsDontStopARollback_U13) {
 
 // The same where it is left as it is: it is held, and the end of the policy doesn't change that.
 TEST(Policy, WhatFailedIsHeldUntilSomethingNewerOrAPersonComes_U13) {
-  Observation o = Moved();
+  Observation o = Left();
   auto& status = o.provider.status;
-  status.available_upgrades.clear();
-  status.installed_version = "v1.12.2";
-  status.conditions[0].status = "False";
-  Store(o, "v1.12.2");
-  o.fleet.workloads = {testing::NewWorkload(kube::HealthState::kFailed)};
-  status.history.insert(status.history.begin(), Entry("v1.12.2", "Failed", "v1.12.0"));
-  Settle(o);
-  status.history.front().inputs = status.applied = InputsDigest(o);
   ASSERT_EQ(o.provider.spec.version, "v1.12.2");
   EXPECT_EQ(testing::StepName(Decide(o)), "Hold");
   o.provider.spec.upgrade_policy.type = api::UpgradeType::kNone;
@@ -141,16 +127,10 @@ TEST(Policy, WhatIsRefusedHalfWayEnds_U13) {
        "WaitingForCoreProviderReady"},
   };
   for (const auto& c : cases) {
-    Observation o = Moved();
+    Observation o = Begun("Applying", c.instead_of);
     auto& status = o.provider.status;
-    status.available_upgrades.clear();
     status.conditions = {{"Ready", "False", c.reason, "no luck (next try at 2027-01-15T08:00:00Z)", 1, ""}};
-    Store(o, "v1.12.2");
     o.provider.spec.rollout.on_failure = c.on_failure;
-    status.history.insert(status.history.begin(), Entry("v1.12.2", "Applying", c.instead_of));
-    if (*c.instead_of == '\0') o.declared_version = "v1.12.2";
-    Settle(o);
-    status.history.front().inputs = InputsDigest(o);
     status.history.front().started = FormatTime(o.now - o.provider.spec.rollout.timeout - c.late);
     const bool ends = c.too_late && IsRefusedTooLate(o, c.reason);
     EXPECT_FALSE(IsRefusedTooLate(o, "APIServerUnavailable"));
@@ -171,13 +151,9 @@ TEST(Policy, WhatIsRefusedHalfWayEnds_U13) {
 // Of what was sent in part, and the rest refused, old pods serve: they were a sign that it may be given up, though
 // nobody had tried since the last leader died. When nothing is refused any more it has come up, however late.
 TEST(Policy, NobodyGivesUpWhatNobodyHasTried_U13) {
-  Observation o = Moved();
+  Observation o = Begun("RollingOut");
   auto& status = o.provider.status;
   status.conditions = {{"Ready", "False", "InstallFailed", "no luck", 1, ""}};
-  Store(o, "v1.12.2");
-  status.history.insert(status.history.begin(), Entry("v1.12.2", "RollingOut", "v1.12.0"));
-  Settle(o);
-  status.history.front().inputs = InputsDigest(o);
   status.history.front().started = FormatTime(o.now - kHour);
   EXPECT_EQ(testing::StepName(Decide(o)), "Install");
   Observation first = o;
@@ -200,10 +176,8 @@ TEST(Policy, WhatHeldAChoiceIsToldWithoutItsNextTry_U13) {
       "no luck",
   };
   for (const char* message : messages) {
-    Observation o = Moved();
+    Observation o = Begun("Applying");
     o.provider.status.conditions = {{"Ready", "False", "MissingVariables", message, 1, ""}};
-    o.provider.status.history.insert(o.provider.status.history.begin(), Entry("v1.12.2", "Applying", "v1.12.0"));
-    Settle(o);
     EXPECT_EQ(EndTime(o).message,
               "v1.12.2 wasn't healthy within 10m (spec.rollout.timeout): MissingVariables: no luck; pods of each "
               "workload still serve");
@@ -216,10 +190,8 @@ TEST(Policy, AChoiceThatFailsIsHeldWhateverIsDeclaredMeanwhile_U13) {
     const char *declared, *instead_of;
   } cases[] = {{"v1.12.0", "v1.12.0"}, {"v1.12.1", "v1.12.1"}, {"v1.11.0", "v1.11.0"}, {"v1.12.2", ""}};
   for (const auto& c : cases) {
-    Observation o = Moved();
+    Observation o = Begun("RollingOut");
     auto& status = o.provider.status;
-    Store(o, "v1.12.2");
-    status.history.insert(status.history.begin(), Entry("v1.12.2", "RollingOut", "v1.12.0"));
     o.declared_version = c.declared;
     Settle(o);
     EXPECT_EQ(o.provider.spec.version, "v1.12.2") << c.declared;
@@ -234,14 +206,8 @@ TEST(Policy, AChoiceThatFailsIsHeldWhateverIsDeclaredMeanwhile_U13) {
 
 // What stands in the way of every change is waited for as ever: no pass follows at once.
 TEST(Policy, NothingIsChosenThatAPreflightHolds_U13) {
-  Observation o = Moved();
-  auto& status = o.provider.status;
-  status.conditions[0].status = "False";
-  Store(o, "v1.12.2");
-  o.fleet.workloads = {testing::NewWorkload(kube::HealthState::kFailed)};
-  status.history.insert(status.history.begin(), Entry("v1.12.2", "Failed", "v1.12.0"));
-  Settle(o);
-  status.history.front().inputs = status.applied = InputsDigest(o);
+  Observation o = Left();
+  o.provider.status.available_upgrades = {{"v1.12.3", "v1beta2"}};
   EXPECT_TRUE(GoesOnByPolicy(o));
   o.additional_manifests = Referenced{{"more", "aws-system"}, false, ""};
   EXPECT_EQ(testing::StepName(Decide(o)), "Hold");
@@ -270,11 +236,7 @@ TEST(Policy, OtherInputsOfWhatRunsAreRolledOut_U13) {
 TEST(Policy, NoFailuresPushOutWhatItHasInstalled_U13) {
   Observation o = Moved();
   auto& history = o.provider.status.history;
-  for (int i = 0; i < 30; ++i) {
-    api::HistoryEntry failed = Entry("v1.12.1", "Failed", "v1.12.0");
-    failed.inputs = "inputs " + std::to_string(i);
-    PutEntry(history, failed);
-  }
+  FailOften(history, "v1.12.1", "v1.12.0");
   EXPECT_EQ(api::PolicyFloor(o.provider.status), "v1.12.1");
   Settle(o);
   EXPECT_EQ(o.provider.spec.version, "v1.12.1");
@@ -289,11 +251,7 @@ TEST(Policy, NoChangesPushOutWhatItHasToKnow_U13) {
   named.inputs = "named";
   PutEntry(history, named);
   Succeed(history, o.now);
-  for (int i = 0; i < 30; ++i) {
-    api::HistoryEntry failed = Entry("v1.12.1", "Failed");
-    failed.inputs = "inputs " + std::to_string(i);
-    PutEntry(history, failed);
-  }
+  FailOften(history, "v1.12.1");
   EXPECT_EQ(history.size(), 10u);
   EXPECT_TRUE(api::HasFailed(o.provider.status, "v1.12.3"));
   EXPECT_EQ(api::PolicyFloor(o.provider.status), "v1.12.1");
@@ -305,9 +263,7 @@ TEST(Policy, NothingIsTakenForAChoiceThatWasNone_U13) {
     const char *instead_of, *declared, *after;
   } cases[] = {{"", "v1.12.1", ""}, {"v1.12.0", "", "v1.12.0"}, {"", "", ""}};
   for (const auto& c : cases) {
-    Observation o = Moved();
-    Store(o, "v1.12.2");
-    o.provider.status.history.insert(o.provider.status.history.begin(), Entry("v1.12.2", "RollingOut", c.instead_of));
+    Observation o = Begun("RollingOut", c.instead_of);
     o.declared_version = c.declared;
     EXPECT_EQ(GiveUpRollout(o, o.fleet).entry.instead_of, c.after);
     EXPECT_EQ(RollbackEntry(o).instead_of, c.after);

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "api/moves/upgrade_policy.h"
 #include "operator/decide/decide.h"
+#include "operator/decide/rollout.h"
 #include "operator/decide/testing_fleet.h"
 
 namespace capi::ops::testing {
@@ -47,6 +49,39 @@ inline Observation Moved(api::UpgradeType type = kPatch) {
   status.applied = InputsDigest(o);
   status.history.front().inputs = status.applied;
   return o;
+}
+
+// And it has begun v1.12.2 from there, of which that came so far. No newer version is known.
+inline Observation Begun(const char* outcome, const char* instead_of = "v1.12.0") {
+  Observation o = Moved();
+  auto& status = o.provider.status;
+  status.available_upgrades.clear();
+  Store(o, "v1.12.2");
+  status.history.insert(status.history.begin(), Entry("v1.12.2", outcome, instead_of));
+  if (*instead_of == '\0') o.declared_version = "v1.12.2";
+  Settle(o);
+  status.history.front().inputs = InputsDigest(o);
+  return o;
+}
+
+// All of it is sent, and its pods don't come up.
+inline Observation Left() {
+  Observation o = Begun("Failed");
+  auto& status = o.provider.status;
+  status.installed_version = "v1.12.2";
+  status.applied = status.history.front().inputs;
+  status.conditions[0].status = "False";
+  o.fleet.workloads = {NewWorkload(kube::HealthState::kFailed)};
+  return o;
+}
+
+// A version that fails again and again, each time with other inputs.
+inline void FailOften(std::vector<api::HistoryEntry>& history, const char* version, const char* instead_of = "") {
+  for (int i = 0; i < 30; ++i) {
+    api::HistoryEntry failed = Entry(version, "Failed", instead_of);
+    failed.inputs = "inputs " + std::to_string(i);
+    PutEntry(history, failed);
+  }
 }
 
 inline std::string Chosen(const Observation& o) {
