@@ -82,7 +82,8 @@ constexpr ReasonInfo kReasons[] = {
      "waits for it."},
     {"At work", reason::kRolledBack, "ProviderUpgraded, Stalled",
      "The new version failed and the last good one was applied again (spec.rollout.onFailure: Rollback).",
-     "Find out why the new version failed, then set another spec.version."},
+     "Find out why the new version failed, then set another spec.version; a policy that chose it "
+     "waits for a newer one by itself."},
     {"At work", reason::kCRDsNotEstablished, "ProviderInstalled, Ready, Reconciling",
      "The API server has not accepted a CustomResourceDefinition of the release yet.",
      "Wait; if it stays, read the conditions of the CRD that the message names."},
