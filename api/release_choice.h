@@ -16,8 +16,8 @@ namespace capi::api {
 const StoredRelease* ReleaseThatCounts(const std::vector<StoredRelease>& found, const Provider& provider,
                                        std::string_view version, bool of_any_source = false);
 
-// Whether a spec names one release alone, of which there is no other version: by its digest, or as an artifact with a tag
-// or a digest of its own.
+// Whether a spec names one release alone, of which there is no other version: by its digest, or as an artifact with a
+// tag or a digest of its own.
 bool NamesOneRelease(const ProviderSpec& spec);
 
 }  // namespace capi::api

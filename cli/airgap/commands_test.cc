@@ -234,34 +234,6 @@ TEST_F(AirGap, PreloadTakesWhatTheClusterDeclares_L25) {
   EXPECT_EQ(made.out, "configmap/infrastructure-aws-v2.0.0 in namespace capa-system created\n") << made.err;
 }
 
-// U13: a new cluster begins with spec.version; what a policy has led to is what runs.
-TEST_F(AirGap, PreloadTakesWhatAPolicyHasComeToAsWell_L25) {
-  const UpgradeProvider aws{api::ProviderType::kInfrastructure, "capa-system", "aws", "v2.0.0", "v1beta2"};
-  cluster_.Add(aws);
-  cluster_.Change(UpgradeCluster::PathOf(aws), [](Json& object) {
-    object["status"]["installedVersion"] = "v2.1.0";
-    object["status"]["history"] =
-        Json::array({{{"version", "v2.1.0"}, {"outcome", "Succeeded"}, {"insteadOf", "v2.0.0"}}});
-  });
-  Outcome made = Run({"preload", "--existing"});
-  for (const char* version : {"v2.0.0", "v2.1.0"}) {
-    EXPECT_THAT(made.out, HasSubstr(std::string("configmap/infrastructure-aws-") + version)) << made.err;
-  }
-}
-
-// U13: the policy has ended, and the object names one release, of which there is no other version.
-TEST_F(AirGap, PreloadTakesWhatADigestNamesAlone_L25) {
-  const UpgradeProvider aws{api::ProviderType::kInfrastructure, "capa-system", "aws", "v2.0.0", "v1beta2"};
-  cluster_.Add(aws);
-  cluster_.Change(UpgradeCluster::PathOf(aws), [](Json& object) {
-    object["spec"]["fetchConfig"]["digest"] = fetch::OciDigest(ComponentsOf("aws", "capa-system", "v2.0.0"));
-    object["status"]["history"] =
-        Json::array({{{"version", "v2.1.0"}, {"outcome", "Succeeded"}, {"insteadOf", "v2.0.0"}}});
-  });
-  Outcome made = Run({"preload", "--existing"});
-  EXPECT_EQ(made.out, "configmap/infrastructure-aws-v2.0.0 in namespace capa-system created\n") << made.err;
-}
-
 // The source may be public, for who may not read the provider's Secret.
 TEST_F(AirGap, PreloadNeedsNoRightToReadSecrets_L25) {
   const UpgradeProvider aws{api::ProviderType::kInfrastructure, "capa-system", "aws", "v2.0.0", "v1beta2"};

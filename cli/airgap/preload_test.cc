@@ -331,6 +331,35 @@ TEST_F(AirGap, PreloadTakesNoObjectThatItCannotRead_L25) {
   EXPECT_THAT(cluster_.writes(), IsEmpty());
 }
 
+// What a policy has led beyond spec.version (U13).
+void LeadOn(UpgradeCluster& cluster, const Json& spec) {
+  const UpgradeProvider aws{api::ProviderType::kInfrastructure, "capa-system", "aws", "v2.0.0", "v1beta2"};
+  cluster.Add(aws);
+  cluster.Change(UpgradeCluster::PathOf(aws), [&](Json& object) {
+    object["spec"] = spec;
+    object["status"]["installedVersion"] = "v2.1.0";
+    object["status"]["history"] =
+        Json::array({{{"version", "v2.1.0"}, {"outcome", "Succeeded"}, {"insteadOf", "v2.0.0"}}});
+  });
+}
+
+// U13: a new cluster begins with spec.version; what a policy has led to is what runs.
+TEST_F(AirGap, PreloadTakesWhatAPolicyHasComeToAsWell_L25) {
+  LeadOn(cluster_, {{"version", "v2.0.0"}});
+  Outcome made = Run({"preload", "--existing"});
+  for (const char* version : {"v2.0.0", "v2.1.0"}) {
+    EXPECT_THAT(made.out, HasSubstr(std::string("configmap/infrastructure-aws-") + version)) << made.err;
+  }
+}
+
+// U13: the policy has ended, and the object names one release, of which there is no other version.
+TEST_F(AirGap, PreloadTakesWhatADigestNamesAlone_L25) {
+  const std::string digest = fetch::OciDigest(ComponentsOf("aws", "capa-system", "v2.0.0"));
+  LeadOn(cluster_, {{"version", "v2.0.0"}, {"fetchConfig", {{"digest", digest}}}});
+  Outcome made = Run({"preload", "--existing"});
+  EXPECT_EQ(made.out, "configmap/infrastructure-aws-v2.0.0 in namespace capa-system created\n") << made.err;
+}
+
 // L27: loaded into a registry such a bundle is right.
 TEST_F(AirGap, BundleCreateWarnsOfObjectsWithoutAVersion_L27) {
   const std::vector<std::string> command = {
