@@ -36,7 +36,19 @@ void UpdatesFromJson(const Json& status, ProviderStatus& out) {
 }
 
 void UpdatesToJson(const ProviderStatus& status, Json& out) {
-  for (const AvailableUpgrade& one : status.available_upgrades) out["availableUpgrades"].push_back(UpgradeToJson(one));
+  for (const AvailableUpgrade& one : status.available_upgrades) {
+    Json item = {{"version", one.version}};
+    PutText(item, "contract", one.contract);
+    PutText(item, "needs", one.needs);
+    if (one.refused) {
+      Json& refused = item["refused"] = Json::object();
+      PutText(refused, "inputs", one.refused->inputs);
+      PutText(refused, "since", one.refused->since);
+      PutText(refused, "until", one.refused->until);
+      PutText(refused, "message", one.refused->message);
+    }
+    out["availableUpgrades"].push_back(std::move(item));
+  }
   if (status.update_check) {
     Json& check = out["updateCheck"] = {{"source", status.update_check->source}};
     PutText(check, "time", status.update_check->time);
@@ -45,19 +57,6 @@ void UpdatesToJson(const ProviderStatus& status, Json& out) {
 }
 
 }  // namespace
-
-Json UpgradeToJson(const AvailableUpgrade& upgrade) {
-  Json out = {{"version", upgrade.version}};
-  PutText(out, "contract", upgrade.contract);
-  PutText(out, "needs", upgrade.needs);
-  if (!upgrade.refused) return out;
-  Json& refused = out["refused"] = Json::object();
-  PutText(refused, "inputs", upgrade.refused->inputs);
-  PutText(refused, "since", upgrade.refused->since);
-  PutText(refused, "until", upgrade.refused->until);
-  PutText(refused, "message", upgrade.refused->message);
-  return out;
-}
 
 // Nothing here fails: a status that an older or foreign writer left is read as far as it can be.
 ProviderStatus ParseStatus(const Json& status) {

@@ -240,8 +240,6 @@ Provider ParseProviderMeta(const kube::Object& object);
 Result<ProviderSpec> ParseSpec(const Json& spec, std::string_view own_namespace);
 ProviderStatus ParseStatus(const Json& status);
 Json StatusToJson(const ProviderStatus& status);
-// One of status.availableUpgrades, as it stands there.
-Json UpgradeToJson(const AvailableUpgrade& upgrade);
 
 // "1h0m5s", "300ms" as Go's time.ParseDuration.
 Result<Millis> ParseDuration(std::string_view text);

@@ -193,9 +193,10 @@ namespace {
 
 // As in the status.
 Json UpgradesJson(const std::vector<api::AvailableUpgrade>& upgrades) {
-  Json out = Json::array();
-  for (const api::AvailableUpgrade& one : upgrades) out.push_back(api::UpgradeToJson(one));
-  return out;
+  if (upgrades.empty()) return Json::array();
+  api::ProviderStatus status;
+  status.available_upgrades = upgrades;
+  return api::StatusToJson(status)["availableUpgrades"];
 }
 
 }  // namespace

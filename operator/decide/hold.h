@@ -1,7 +1,6 @@
 // Why a pass goes no further, as data: the condition that says so, in words for a person, and what ends the wait.
 #pragma once
 
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,14 +35,6 @@ struct Hold {
   // What follows the message, which is one line then: YAML to apply. At most kMostDetails.
   std::string details = "";
 };
-
-// How a condition's message goes on behind that of its hold, before the details: with a time and ")", or so.
-inline constexpr std::string_view kNextTryAt = " (next try at ";
-inline constexpr std::string_view kLookedAtAgain = " (looked at again when an input changes, and now and then)";
-// The hold's message alone, of a condition's.
-inline std::string_view WithoutNextTry(std::string_view told) {
-  return told.substr(0, std::min(told.find(kNextTryAt), told.find(kLookedAtAgain)));
-}
 
 // The retry that an error's code asks for.
 inline Retry RetryFor(const Error& error) {

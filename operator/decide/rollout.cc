@@ -7,6 +7,7 @@
 #include "api/moves/upgrade_policy.h"
 #include "api/reasons.h"
 #include "base/strings.h"
+#include "operator/decide/next_try.h"
 #include "operator/decide/upgrades/policy.h"
 
 namespace capi::ops {

@@ -8,6 +8,7 @@
 #include "api/reasons.h"
 #include "base/strings.h"
 #include "operator/decide/contract_rules.h"
+#include "operator/decide/next_try.h"
 #include "operator/decide/pause.h"
 #include "operator/decide/rollout.h"
 #include "operator/decide/rules.h"
