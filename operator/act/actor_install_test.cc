@@ -347,7 +347,7 @@ TEST_F(InstallingActorTest, AChoiceEndsWhereATryIsRefusedTooLate_U13) {
     Refuse("settings", c.answer);
     api::ProviderStatus& status = o_.provider.status;
     status.history = history;
-    status.history.insert(status.history.begin(), {"v1.12.1", "v1beta2", "sha256:1"});
+    status.history.insert(status.history.begin(), api::HistoryEntry{"v1.12.1", "v1beta2", "sha256:1"});
     api::HistoryEntry& begun = status.history.front();
     begun.outcome = api::outcome::kApplying;
     begun.instead_of = "v1.12.0";

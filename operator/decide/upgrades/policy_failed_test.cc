@@ -19,7 +19,6 @@ using testing::kPatch;
 using testing::Left;
 using testing::Moved;
 using testing::Settle;
-using testing::Store;
 
 // What a version failed for may be no fault of it. Those below were tried one after the other, and none was left.
 TEST(Policy, NothingBelowWhatFailedIsTriedButPatches_U13) {
