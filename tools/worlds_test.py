@@ -192,6 +192,16 @@ class Lifetime(WithFolder):
         unittest.doModuleCleanups()  # closes it again
 
 
+class Waits(unittest.TestCase):
+    def test_a_check_that_takes_long_comes_less_often(self):
+        """What it waited for ran on the cores that kubectl took, ten times in two seconds."""
+        times = iter([0, 0.3, 0.6, 0.61, 0.71, 10, 10.5])
+        clock = mock.Mock(monotonic=times.__next__)
+        with mock.patch.object(worlds, "time", clock):
+            self.assertEqual(worlds.until("a true answer", iter([0, 0, 0, "yes"]).__next__), "yes")
+        self.assertEqual([round(call.args[0], 2) for call in clock.sleep.call_args_list], [0.3, 0.1, 0.5])
+
+
 class Sockets(unittest.TestCase):
     def test_a_port_that_takes_root_is_told_in_a_sentence(self):
         """It was `PermissionError: [Errno 13] Permission denied`."""
