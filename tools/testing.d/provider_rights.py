@@ -58,8 +58,7 @@ class World(rights.World):
         self.must("apply", "-f", "-", given=PROVIDER.format(version=version, **provider))
 
     def path(self, provider):
-        """For requests: tests look again and again, and kubectl takes a tenth of a second each time."""
-        return f"/apis/{API_GROUP}/v1alpha2/namespaces/{provider['ns']}/{provider['kind'].lower()}s/{provider['name']}"
+        return rights.provider_path(provider["kind"], provider["name"], provider["ns"])
 
     def status(self, provider):
         """(is it Ready, at which version, all its conditions in words)."""
