@@ -85,6 +85,8 @@ class Updates : public UnmanagedCluster {
     EXPECT_TRUE(object.ok());
     return object.ok() ? GetString(object->json(), {"spec", "version"}) : "";
   }
+  // Has the source asked at once (U12): for it has other credentials.
+  void LookNow() { cluster_->StoreSecret(kCore.ns, "variables", {{"LOOK", std::to_string(++looks_)}}); }
   std::string Installed() { return See(kCore).provider.status.installed_version; }
   std::int64_t Begun() {
     std::int64_t sum = 0;
@@ -110,6 +112,7 @@ class Updates : public UnmanagedCluster {
   }
 
   std::vector<std::string> stored_;
+  int looks_ = 0;
 };
 
 // U12: told, and nothing else; without a source that is asked.
@@ -191,6 +194,29 @@ TEST_F(Updates, ThePolicyInstallsInItsWindow_U13) {
   EXPECT_EQ(Begun(), 1);
 }
 
+// U13: by the clock alone. Nothing changes meanwhile, and nobody looks for newer versions.
+TEST_F(Updates, AWindowOpensByItself_U13) {
+  StartOperator({"--check-updates=0"});
+  ASSERT_TRUE(Install("v1.0.0"));
+  Store({.version = "v1.0.1"});
+  ASSERT_TRUE(AwaitAvailable({"v1.0.1"}));
+  const WallTime opens = std::chrono::ceil<std::chrono::minutes>(SystemClock().Now() + Seconds(5));
+  const Json window = {{"start", FormatTime(opens).substr(11, 5)}, {"duration", "40s"}};
+  PatchSpec(kCore, {{"upgradePolicy", {{"type", "Patch"}, {"window", window}}}});
+  ASSERT_TRUE(Eventually([&] {
+    return See(kCore).Message("UpgradeAvailable").find("its window opens at " + FormatTime(opens)) != std::string::npos;
+  })) << See(kCore).Describe();
+  ASSERT_LT(SystemClock().Now(), opens) << "this machine is too slow";
+  EXPECT_EQ(Installed(), "v1.0.0");
+  const auto left = std::chrono::ceil<Millis>(opens - SystemClock().Now());
+  ASSERT_TRUE(Eventually([&] { return Installed() == "v1.0.1"; }, left + Seconds(60), Millis(100)))
+      << See(kCore).Describe();
+  const auto began = ParseTime(See(kCore).provider.status.history.front().started);
+  ASSERT_TRUE(began.ok());
+  EXPECT_GE(*began, opens);
+  EXPECT_LT(*began, opens + Seconds(40));
+}
+
 // U13, U5: from a version that the policy has come to. What doesn't come up is rolled back once, whatever changes then;
 // what can't even begin changes nothing; the next version mends it.
 TEST_F(Updates, WhatFailsTakesNothingBackAndIsNotTriedAgain_U13) {
@@ -265,15 +291,24 @@ TEST_F(Updates, ASourceIsAskedNowAndThen_U12) {
   const fetch::GitHubOptions at = github.options();
   StartOperator({"--check-updates=10s", "--github-api-url=" + at.api_url, "--github-url=" + at.download_url});
   cluster_->CreateNamespace(kCore.ns);
+  LookNow();
   cluster_->ApplyProvider(kCore.type, kCore.ns, kCore.name,
-                          {{"version", "v1.0.0"}, {"fetchConfig", {{"url", fetch::kReleases}}}});
+                          {{"version", "v1.0.0"},
+                           {"fetchConfig", {{"url", fetch::kReleases}}},
+                           {"configSecret", {{"name", "variables"}}}});
   ASSERT_TRUE(AwaitReady(kCore));
-  EXPECT_TRUE(Eventually([&] { return Lists(github) >= 2; }, Seconds(60)));
+  auto has_looked = [&] {
+    const auto& check = See(kCore).provider.status.update_check;
+    return check && !check->time.empty();
+  };
+  EXPECT_TRUE(Eventually(has_looked, Seconds(60)));
+  EXPECT_EQ(Lists(github), 1);
   EXPECT_EQ(See(kCore).Status("UpgradeAvailable"), "") << "there is nothing to tell";
   github.Publish({OnGitHub({.version = "v1.0.1"}), OnGitHub({.version = "v1.0.0"})});
   EXPECT_TRUE(Eventually([&] { return Available() == std::vector<std::string>{"v1.0.1"}; }, Seconds(60)))
       << See(kCore).Describe();
   github.AnswerApiWith(fetch::TextResponse(503, ""));
+  LookNow();
   ASSERT_TRUE(AwaitReason(kCore, "UpgradeAvailable", "UpdateCheckFailed", Seconds(60)));
   EXPECT_EQ(See(kCore).Status("Ready"), "True");
   EXPECT_EQ(Available(), std::vector<std::string>{"v1.0.1"}) << "what was known is so still";
@@ -283,21 +318,27 @@ TEST_F(Updates, ASourceIsAskedNowAndThen_U12) {
 TEST_F(Updates, AChoiceThatCannotBeFetchedTakesNothingBack_U13) {
   fetch::GitHubStandIn github({OnGitHub({.version = "v1.0.0"})});
   const fetch::GitHubOptions at = github.options();
-  StartOperator({"--check-updates=10s", "--github-api-url=" + at.api_url, "--github-url=" + at.download_url});
+  StartOperator({"--github-api-url=" + at.api_url, "--github-url=" + at.download_url});
   cluster_->CreateNamespace(kCore.ns);
-  cluster_->ApplyProvider(
-      kCore.type, kCore.ns, kCore.name,
-      {{"version", "v1.0.0"}, {"upgradePolicy", {{"type", "Patch"}}}, {"fetchConfig", {{"url", fetch::kReleases}}}});
+  LookNow();
+  cluster_->ApplyProvider(kCore.type, kCore.ns, kCore.name,
+                          {{"version", "v1.0.0"},
+                           {"upgradePolicy", {{"type", "Patch"}}},
+                           {"fetchConfig", {{"url", fetch::kReleases}}},
+                           {"configSecret", {{"name", "variables"}}}});
   ASSERT_TRUE(AwaitReady(kCore));
   github.Publish({OnGitHub({.version = "v1.0.1"}), OnGitHub({.version = "v1.0.0"})});
+  LookNow();
   ASSERT_TRUE(AwaitInstalled("v1.0.1"));
   const auto installed = Versions(kCore);
   const auto history = See(kCore).provider.status.history;
   fetch::GitHubRelease lost = OnGitHub({.version = "v1.0.2"});
   lost.assets.erase("core-components.yaml");
   github.Publish({lost, OnGitHub({.version = "v1.0.1"}), OnGitHub({.version = "v1.0.0"})});
+  LookNow();
   ASSERT_TRUE(AwaitRefused("v1.0.2"));
   github.AnswerApiWith(fetch::TextResponse(503, ""));
+  LookNow();
   ASSERT_TRUE(AwaitReason(kCore, "UpgradeAvailable", "UpdateCheckFailed", Seconds(60)));
   operator_->Restart();
   ASSERT_TRUE(AwaitPass(kCore));
