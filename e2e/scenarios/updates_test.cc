@@ -292,17 +292,16 @@ TEST_F(Updates, ASourceIsAskedNowAndThen_U12) {
   StartOperator({"--check-updates=10s", "--github-api-url=" + at.api_url, "--github-url=" + at.download_url});
   cluster_->CreateNamespace(kCore.ns);
   LookNow();
-  cluster_->ApplyProvider(kCore.type, kCore.ns, kCore.name,
-                          {{"version", "v1.0.0"},
-                           {"fetchConfig", {{"url", fetch::kReleases}}},
-                           {"configSecret", {{"name", "variables"}}}});
+  cluster_->ApplyProvider(
+      kCore.type, kCore.ns, kCore.name,
+      {{"version", "v1.0.0"}, {"fetchConfig", {{"url", fetch::kReleases}}}, {"configSecret", {{"name", "variables"}}}});
   ASSERT_TRUE(AwaitReady(kCore));
   auto has_looked = [&] {
     const auto& check = See(kCore).provider.status.update_check;
     return check && !check->time.empty();
   };
   EXPECT_TRUE(Eventually(has_looked, Seconds(60)));
-  EXPECT_EQ(Lists(github), 1);
+  EXPECT_GE(Lists(github), 1);
   EXPECT_EQ(See(kCore).Status("UpgradeAvailable"), "") << "there is nothing to tell";
   github.Publish({OnGitHub({.version = "v1.0.1"}), OnGitHub({.version = "v1.0.0"})});
   EXPECT_TRUE(Eventually([&] { return Available() == std::vector<std::string>{"v1.0.1"}; }, Seconds(60)))
