@@ -85,8 +85,6 @@ class Updates : public UnmanagedCluster {
     EXPECT_TRUE(object.ok());
     return object.ok() ? GetString(object->json(), {"spec", "version"}) : "";
   }
-  // Has the source asked at once (U12): for it has other credentials.
-  void LookNow() { cluster_->StoreSecret(kCore.ns, "variables", {{"LOOK", std::to_string(++looks_)}}); }
   std::string Installed() { return See(kCore).provider.status.installed_version; }
   std::int64_t Begun() {
     std::int64_t sum = 0;
@@ -112,7 +110,6 @@ class Updates : public UnmanagedCluster {
   }
 
   std::vector<std::string> stored_;
-  int looks_ = 0;
 };
 
 // U12: told, and nothing else; without a source that is asked.
@@ -291,10 +288,8 @@ TEST_F(Updates, ASourceIsAskedNowAndThen_U12) {
   const fetch::GitHubOptions at = github.options();
   StartOperator({"--check-updates=10s", "--github-api-url=" + at.api_url, "--github-url=" + at.download_url});
   cluster_->CreateNamespace(kCore.ns);
-  LookNow();
-  cluster_->ApplyProvider(
-      kCore.type, kCore.ns, kCore.name,
-      {{"version", "v1.0.0"}, {"fetchConfig", {{"url", fetch::kReleases}}}, {"configSecret", {{"name", "variables"}}}});
+  cluster_->ApplyProvider(kCore.type, kCore.ns, kCore.name,
+                          {{"version", "v1.0.0"}, {"fetchConfig", {{"url", fetch::kReleases}}}});
   ASSERT_TRUE(AwaitReady(kCore));
   auto has_looked = [&] {
     const auto& check = See(kCore).provider.status.update_check;
@@ -307,7 +302,6 @@ TEST_F(Updates, ASourceIsAskedNowAndThen_U12) {
   EXPECT_TRUE(Eventually([&] { return Available() == std::vector<std::string>{"v1.0.1"}; }, Seconds(60)))
       << See(kCore).Describe();
   github.AnswerApiWith(fetch::TextResponse(503, ""));
-  LookNow();
   ASSERT_TRUE(AwaitReason(kCore, "UpgradeAvailable", "UpdateCheckFailed", Seconds(60)));
   EXPECT_EQ(See(kCore).Status("Ready"), "True");
   EXPECT_EQ(Available(), std::vector<std::string>{"v1.0.1"}) << "what was known is so still";
@@ -317,27 +311,29 @@ TEST_F(Updates, ASourceIsAskedNowAndThen_U12) {
 TEST_F(Updates, AChoiceThatCannotBeFetchedTakesNothingBack_U13) {
   fetch::GitHubStandIn github({OnGitHub({.version = "v1.0.0"})});
   const fetch::GitHubOptions at = github.options();
-  StartOperator({"--github-api-url=" + at.api_url, "--github-url=" + at.download_url});
+  StartOperator({"--check-updates=10s", "--github-api-url=" + at.api_url, "--github-url=" + at.download_url});
   cluster_->CreateNamespace(kCore.ns);
-  LookNow();
-  cluster_->ApplyProvider(kCore.type, kCore.ns, kCore.name,
-                          {{"version", "v1.0.0"},
-                           {"upgradePolicy", {{"type", "Patch"}}},
-                           {"fetchConfig", {{"url", fetch::kReleases}}},
-                           {"configSecret", {{"name", "variables"}}}});
+  cluster_->ApplyProvider(
+      kCore.type, kCore.ns, kCore.name,
+      {{"version", "v1.0.0"}, {"upgradePolicy", {{"type", "Patch"}}}, {"fetchConfig", {{"url", fetch::kReleases}}}});
   ASSERT_TRUE(AwaitReady(kCore));
   github.Publish({OnGitHub({.version = "v1.0.1"}), OnGitHub({.version = "v1.0.0"})});
-  LookNow();
+  const bool has_begun = Eventually(
+      [&] {
+        const auto& entries = See(kCore).provider.status.history;
+        return !entries.empty() && entries.front().version == "v1.0.1";
+      },
+      Seconds(60));
+  ASSERT_TRUE(has_begun) << See(kCore).Describe();
+  fetch::GitHubRelease lost = OnGitHub({.version = "v1.0.2"});
+  lost.assets.erase("core-components.yaml");
+  // The source is asked at once when another version is installed (U12): no look has to be waited for.
+  github.Publish({lost, OnGitHub({.version = "v1.0.1"}), OnGitHub({.version = "v1.0.0"})});
   ASSERT_TRUE(AwaitInstalled("v1.0.1"));
   const auto installed = Versions(kCore);
   const auto history = See(kCore).provider.status.history;
-  fetch::GitHubRelease lost = OnGitHub({.version = "v1.0.2"});
-  lost.assets.erase("core-components.yaml");
-  github.Publish({lost, OnGitHub({.version = "v1.0.1"}), OnGitHub({.version = "v1.0.0"})});
-  LookNow();
   ASSERT_TRUE(AwaitRefused("v1.0.2"));
   github.AnswerApiWith(fetch::TextResponse(503, ""));
-  LookNow();
   ASSERT_TRUE(AwaitReason(kCore, "UpgradeAvailable", "UpdateCheckFailed", Seconds(60)));
   operator_->Restart();
   ASSERT_TRUE(AwaitPass(kCore));
