@@ -248,7 +248,7 @@ Result<std::vector<NewerVersion>> NewerOf(const Context& ctx, Repository& reposi
   std::erase_if(versions, [&](const api::Version& v) { return !v.prerelease.empty() || !(v > than); });
   versions = NewestFirst(std::move(versions));
   std::vector<NewerVersion> newer;
-  std::optional<Error> unread;
+  std::optional<Error> unread, refusal;
   size_t looked_at = 0, forbidden = 0;
   for (auto rest = std::span<const api::Version>(versions); !rest.empty();) {
     const auto end = std::find_if(rest.begin(), rest.end(), [&](const auto& v) { return !v.SameSeries(rest.front()); });
@@ -256,8 +256,9 @@ Result<std::vector<NewerVersion>> NewerOf(const Context& ctx, Repository& reposi
     rest = rest.subspan(series.size());
     if (++looked_at > kNewerSeries && !series.front().SameSeries(than)) continue;
     const bool ask = forbidden < kMostForbidden || series.front().SameSeries(than);
-    const OfSeries seen = ask ? TRY(LookAt(ctx, repository, series)) : NotAskedFor(series.front(), *unread);
+    const OfSeries seen = ask ? TRY(LookAt(ctx, repository, series)) : NotAskedFor(series.front(), *refusal);
     forbidden = seen.is_forbidden ? forbidden + 1 : 0;
+    if (seen.is_forbidden && ask) refusal = seen.why;
     if (!seen.is_released && released != nullptr) {
       *released = TRY(Released(ctx, repository));
       if (*released) return std::vector<NewerVersion>();

@@ -28,6 +28,7 @@ class TextRepository : public Repository {
     std::string key = version.ToString() + "/" + std::string(name);
     asked.push_back(key);
     if (failing.contains(version.ToString())) return Error{Code::kUnavailable, "transport failure", {}};
+    if (forbidden.contains(version.ToString())) return Error{Code::kPermissionDenied, "HTTP 403", {}};
     if (wrong.contains(version.ToString())) return Error{Code::kFailedPrecondition, "another digest", {}};
     auto file = files.find(key);
     if (file == files.end()) return Error{Code::kNotFound, key + " is not there", {}};
@@ -37,7 +38,7 @@ class TextRepository : public Repository {
   bool listed = true;
   std::vector<api::Version> versions;
   std::map<std::string, std::string> files;
-  std::map<std::string, bool> failing, wrong;
+  std::map<std::string, bool> failing, wrong, forbidden;
   std::vector<std::string> asked;
 };
 
@@ -286,6 +287,20 @@ TEST(NewerVersions, AreTheNewestOfEachMinorVersion_U12) {
   EXPECT_EQ(NewerVersions({}, repository, *api::Version::Parse("v1.10.0")).code(), Code::kUnavailable);
   repository.listed = false;
   EXPECT_EQ(NewerVersions({}, repository, *api::Version::Parse("v1.10.0")).code(), Code::kUnavailable);
+}
+
+// U12: not what was wrong with another one.
+TEST(NewerVersions, WhatIsNotAskedForSaysWhy_U12) {
+  TextRepository repository = WithReleases({"v1.0.0", "v1.0.1", "v1.1.0", "v1.2.0", "v1.3.0", "v1.4.0"});
+  repository.files["v1.0.1/metadata.yaml"] = Series("v1.0.1", "v1beta1");
+  repository.wrong["v1.4.0"] = true;
+  repository.forbidden["v1.3.0"] = repository.forbidden["v1.2.0"] = true;
+  const auto newer = NewerVersions({}, repository, repository.versions[0]);
+  ASSERT_TRUE(newer.ok()) << newer.error().message;
+  std::vector<std::string> told;
+  for (const NewerVersion& one : *newer) told.push_back(one.version.ToString() + ": " + one.unread);
+  EXPECT_THAT(told, testing::ElementsAre("v1.0.1: ", "v1.1.0: not asked for, since others were refused: HTTP 403",
+                                         "v1.2.0: HTTP 403", "v1.3.0: HTTP 403", "v1.4.0: another digest"));
 }
 
 // U12, I17: the fork of a repository has its tags, and the few releases of its own are what is newer.

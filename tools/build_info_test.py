@@ -30,7 +30,7 @@ class InTree(WithTree):
         super().setUp()
         self.root = os.path.join(self.folder, self.INSIDE)
         self.header = os.path.join(self.enterContext(tempfile.TemporaryDirectory(prefix="tools-test-")), "header.h")
-        self.copy("../cmake/build_info.cmake", "image.d/checkout.py")
+        self.copy("../cmake/build_info.cmake", "../cmake/git_environment.txt", "image.d/checkout.py")
         for name in ("cmake", "tools"):
             os.renames(os.path.join(self.folder, name), os.path.join(self.root, name))
         self.write(os.path.join(self.INSIDE, "chart/a"), "as committed\n")

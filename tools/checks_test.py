@@ -310,6 +310,14 @@ class Summary(unittest.TestCase):
         _, lines = self.summary(steps=["3 programs and releases", "120 build"])
         self.assertEqual([line for line in lines if re.match(r" +\d+s  ", line)], ["    3s  programs and releases", "  120s  build"])
 
+    def test_says_which_tests_lost_the_lease(self):
+        """Of one that began anew in the middle nobody was told more than that it took long."""
+        case = '<testcase name="{}" classname="X" status="run"><properties><property name="lost_leases" value="{}"/></properties></testcase>'
+        code, lines = self.summary(more=case.format("l", 2) + case.format("m", 0))
+        self.assertEqual((code, lines[-1]), (0, "28 passed, 0 failed, 2 skipped"))
+        told = [line for line in lines if "its lease" in line]
+        self.assertEqual(told, ["the machine stood still: x_test X.l (the operator lost its lease 2 times, and started again)"])
+
     def test_a_failed_test_fails(self):
         failure = '<testcase name="c" status="run"><failure/></testcase>'
         code, lines = self.summary(ctest("x_test", "fail"), SCRIPT_TEST, more=failure)

@@ -115,7 +115,7 @@ class World(rights.World):
         self.must("create", "--field-manager=clusterctl", "-f", "-", given="".join(objects[False]))
 
     def version_of(self, provider):
-        return self.get(provider[0].lower(), provider[1], "-n", provider[2])
+        return self.plane.api.get(rights.provider_path(*provider[:3])) or {}
 
     def is_ready(self, provider, version):
         item = self.version_of(provider)

@@ -17,6 +17,36 @@ import progress  # noqa: E402
 from tree import WithFolder  # noqa: E402
 
 
+# A test that makes a tree and commits to it, as those of scripts do.
+IN_TREE = """
+import subprocess, unittest
+import tree
+
+class Test(tree.WithTree):
+    def test(self):
+        self.write("a")
+        for words in (["add", "--all"], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "--message=a"]):
+            subprocess.run(["git", *words], cwd=self.folder, check=True)
+
+unittest.main()
+"""
+
+
+class Trees(WithFolder):
+    def test_a_hooks_repository_is_left_alone(self):
+        """Where a hook of git's ran the tests of scripts, they added their files to the hook's index, and committed them."""
+        work = os.path.join(self.folder, "work")
+        subprocess.run(["git", "init", "--quiet", work], check=True)
+        of_hook = {"GIT_DIR": os.path.join(work, ".git"), "GIT_INDEX_FILE": os.path.join(work, ".git", "index")}
+        path = {"PYTHONPATH": os.path.join(TOOLS, "testing.d")}
+        done = subprocess.run(
+            [sys.executable, "-B", "-c", IN_TREE], env={**os.environ, **of_hook, **path}, capture_output=True, text=True, check=False
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        refs = subprocess.run(["git", "-C", work, "for-each-ref"], check=True, capture_output=True, text=True)
+        self.assertEqual((refs.stdout, os.path.exists(of_hook["GIT_INDEX_FILE"])), ("", False))
+
+
 class Repositories(WithFolder):
     def test_a_hooks_repository_is_left_alone(self):
         """Where a hook of git's ran the tests, their commits and tags came into the repository that the hook was of."""

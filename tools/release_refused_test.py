@@ -193,7 +193,7 @@ class Checkout(WithTree):
 
     def setUp(self):
         super().setUp()
-        self.copy("image.d/checkout.py")
+        self.copy("image.d/checkout.py", "../cmake/git_environment.txt")
         for name in ("chart/a", "chart/b/c"):
             self.write(name, "as committed\n")
 

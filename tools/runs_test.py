@@ -54,7 +54,7 @@ class Ci(StandIns):
 
     def setUp(self):
         super().setUp()
-        self.copy("../.ci/run")
+        self.copy("../.ci/run", "../cmake/git_environment.txt")
         self.write("path/make", MAKE + COUNT % ("release", "3 passed, 0 failed, 1 skipped", "release"))
         for name in ("build", "check_clang", "lint", "mutate"):
             self.write(f"tools/{name}", NOTES + 'echo "$(basename "$0") with ${JOBS:-all} jobs" >>"$NOTES"\n')
@@ -102,6 +102,12 @@ class Ci(StandIns):
     def test_the_checkout_may_be_another_users(self):
         self.assertEqual(self.run_ci(GIT_TEST_ASSUME_DIFFERENT_OWNER="1"), 0, self.output)
 
+    def test_a_hooks_repository_is_left_alone(self):
+        """What was to be tested was the hook's repository, in the place of the copy."""
+        given = {"GIT_DIR": os.path.join(self.folder, "another"), "GIT_INDEX_FILE": os.path.join(self.folder, "index")}
+        self.assertEqual(self.run_ci(**given), 0, self.output)
+        self.assertIn("==> same <==\nas committed\n", "\n".join(self.asked))
+
     def test_a_step_that_fails_does_not_end_the_run(self):
         self.assertEqual(self.run_ci(FAILS="test-full"), 1)
         self.assertIn("test unit tsan", self.asked)
@@ -146,7 +152,7 @@ class Tests(StandIns):
 
     def setUp(self):
         super().setUp()
-        self.copy("test", "check.d", "skipped_tests.txt")
+        self.copy("test", "check.d", "skipped_tests.txt", "../cmake/git_environment.txt")
         self.write("notes.junit", JUNIT)
         self.write("notes.without_part", "")
         self.write("path/ctest", CTEST)
@@ -172,6 +178,12 @@ class Tests(StandIns):
             {"CAPI_OPERATOR": os.path.join(programs, "capi-operator"), "CAPI_CLUSTERCTL": os.path.join(programs, "clusterctl")},
         )
         self.assertEqual((self.environment["RELEASES_DIR"], self.environment["CAPI_ASSETS_BIN"]), ("/vendors", "/made"))
+
+    def test_no_git_of_a_hook_is_asked(self):
+        """In a hook of git's the tests added their files to the index of its repository."""
+        given = {"GIT_DIR": "/another/.git", "GIT_INDEX_FILE": "/another/.git/index", "GIT_WORK_TREE": "/another"}
+        self.assertEqual(self.run_tests("unit", GIT_AUTHOR_NAME="a", **given), 0, self.output)
+        self.assertEqual([name for name in self.environment if name.startswith("GIT_")], ["GIT_AUTHOR_NAME"])
 
     def test_each_length_runs_its_tests_at_that_length(self):
         cases = {

@@ -61,10 +61,9 @@ class World(rights.World):
     def ready(self, provider):
         """Condition Ready of a provider; {} where there is none."""
         kind, name, ns = provider
-        done = self.kubectl("get", kind, name, "-n", ns, "-o", "json")
-        if done.returncode != 0:
+        item = self.plane.api.get(rights.provider_path(kind, name, ns))
+        if item is None:
             return {}
-        item = json.loads(done.stdout)
         found = rights.conditions(item).get("Ready", {})
         return found if found.get("observedGeneration") == item["metadata"]["generation"] else {}
 

@@ -3,6 +3,7 @@
 all. No control plane is needed for it."""
 
 import os
+import signal
 import socket
 import sys
 import unittest
@@ -51,6 +52,25 @@ class Blocks(WithFolder):
             done = pages.finish(process)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (pages.LATE, "said\n", "why\nit didn't end within 0.1 s\n"))
         self.await_end(child)
+
+    def test_what_a_block_leaves_behind_ends_too(self):
+        """Where bash had ended, what it had started was left alone: it held the pipes, and the test waited for it for ever."""
+        for ends, leaves in (("by itself", "sleep 60 >&- 2>&- &\n"), ("late", "sleep 60 &\n")):
+            with self.subTest(ends), mock.patch.object(pages, "LIMIT", 1):
+                with pages.start(f"echo said\n{leaves}echo $! > child.new\nmv child.new child\n", self.folder, dict(os.environ)) as process:
+                    child = self.child()
+                    done = pages.finish(process)
+                self.assertEqual((done.returncode, done.stdout), (0 if ends == "by itself" else pages.LATE, "said\n"))
+                self.await_end(child)
+
+    def test_who_has_a_session_of_its_own_is_not_waited_for(self):
+        block = "echo said\nsetsid sleep 60 &\necho $! > child.new\nmv child.new child\nwait"
+        with mock.patch.object(pages, "LIMIT", 0.5), mock.patch.object(pages, "LEFT", 0.5):
+            with pages.start(block, self.folder, dict(os.environ)) as process:
+                child = self.child()
+                done = pages.finish(process)
+        self.addCleanup(os.kill, int(child), signal.SIGKILL)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (pages.LATE, "said\n", "it didn't end within 0.5 s\n"))
 
     def test_one_that_nobody_finishes_ends(self):
         with self.assertRaisesRegex(OSError, "no server"):
@@ -170,6 +190,16 @@ class Lifetime(WithFolder):
         self.assertEqual(str(failed.exception), words)
         world.close()
         unittest.doModuleCleanups()  # closes it again
+
+
+class Waits(unittest.TestCase):
+    def test_a_check_that_takes_long_comes_less_often(self):
+        """What it waited for ran on the cores that kubectl took, ten times in two seconds."""
+        times = iter([0, 0.3, 0.6, 0.61, 0.71, 10, 10.5])
+        clock = mock.Mock(monotonic=times.__next__)
+        with mock.patch.object(worlds, "time", clock):
+            self.assertEqual(worlds.until("a true answer", iter([0, 0, 0, "yes"]).__next__), "yes")
+        self.assertEqual([round(call.args[0], 2) for call in clock.sleep.call_args_list], [0.3, 0.1, 0.5])
 
 
 class Sockets(unittest.TestCase):

@@ -133,7 +133,7 @@ int DisturbedOperator::Crash(const Scenario& scenario, size_t index, const std::
 void DisturbedOperator::StartOperator(std::vector<std::string> arguments) {
   said_before_.clear();
   operator_ = Launch(arguments);
-  operator_->AllowFindsByResync();
+  AllowForFaults();
 }
 
 void DisturbedOperator::KeepOperator() {
@@ -142,7 +142,12 @@ void DisturbedOperator::KeepOperator() {
   said_before_ = Said();
   Unlock();
   operator_ = Launch();
+  AllowForFaults();
+}
+
+void DisturbedOperator::AllowForFaults() {
   operator_->AllowFindsByResync();
+  operator_->AllowLostLease();
 }
 
 void DisturbedOperator::EndOperator() {

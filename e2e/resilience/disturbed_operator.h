@@ -53,6 +53,7 @@ class DisturbedOperator {
  private:
   std::unique_ptr<OperatorProcess> Launch(const std::vector<std::string>& more = {});
   void Unlock();  // a dead leader's Lease would be waited for
+  void AllowForFaults();
   Snapshot TakeSettled(const Scope& scope);
   Snapshot TakeAll(const Scenario& scenario);
 

@@ -76,20 +76,27 @@ class Lives {
   std::atomic<unsigned> begun_ = 0, lived_ = 0;
 };
 
-// F3: install, upgrade, drift, rollback and deletion, side by side in several Namespaces.
-TEST(Faults, LeadToTheSameStates) {
-  Lives lives(ByLength(2u, 12u, 300u));
+using MakeScenario = Scenario (*)(Cluster&, const std::string& ns);
+
+// Several lives go on side by side, each in Namespaces of its own.
+void LiveSideBySide(MakeScenario make, const std::string& name, unsigned count) {
+  Lives lives(count);
   std::vector<std::jthread> threads;
-  for (unsigned i = 0; i < std::min(lives.count(), ByLength(2u, 4u, 4u)); ++i) {
+  for (unsigned i = 0; i < std::min(lives.count(), 4u); ++i) {
     threads.emplace_back([&, i] {
-      std::string ns = fmt::format("faults{}", i);
+      std::string ns = fmt::format("{}{}", name, i);
       DisturbedOperator disturbed(kube::ControlPlane::Shared(), ns, /*alone=*/true);
-      lives.Live(disturbed, SmallScenario(disturbed.cluster(), ns));
+      lives.Live(disturbed, make(disturbed.cluster(), ns));
     });
   }
   threads.clear();
   lives.ExpectAllLived();
 }
+
+// F3: install, upgrade, drift, rollback and deletion.
+TEST(Faults, LeadToTheSameStates) { LiveSideBySide(SmallScenario, "faults", ByLength(2u, 12u, 300u)); }
+// U13: what a policy has come to, and what failed, is the same.
+TEST(Faults, LeadAPolicyToTheSameStates) { LiveSideBySide(PolicyScenario, "policy", ByLength(1u, 4u, 100u)); }
 
 // The same with what people run.
 TEST(Faults, LeadRealProvidersToTheSameStates) {

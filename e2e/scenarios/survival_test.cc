@@ -248,6 +248,7 @@ TEST_F(Survival, WhoStoodStillWritesNoMore) {
   const std::vector<std::string> lease = {"--leader-elect-lease-duration=4s", "--leader-elect-renew-deadline=3s",
                                           "--leader-elect-retry-period=1s"};
   StartBehindProxy(lease, "first");
+  operator_->AllowLostLease();
   std::atomic<int> applies = 0;
   InjectedFaults faults(*proxy_, [&](const kube::ProxyRequest& request) {
     bool apply = request.method == "PATCH" && request.target.find("force=true") != std::string::npos;

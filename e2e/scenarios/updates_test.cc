@@ -191,6 +191,29 @@ TEST_F(Updates, ThePolicyInstallsInItsWindow_U13) {
   EXPECT_EQ(Begun(), 1);
 }
 
+// U13: by the clock alone. Nothing changes meanwhile, and nobody looks for newer versions.
+TEST_F(Updates, AWindowOpensByItself_U13) {
+  StartOperator({"--check-updates=0"});
+  ASSERT_TRUE(Install("v1.0.0"));
+  Store({.version = "v1.0.1"});
+  ASSERT_TRUE(AwaitAvailable({"v1.0.1"}));
+  const WallTime opens = std::chrono::ceil<std::chrono::minutes>(SystemClock().Now() + Seconds(5));
+  const Json window = {{"start", FormatTime(opens).substr(11, 5)}, {"duration", "40s"}};
+  PatchSpec(kCore, {{"upgradePolicy", {{"type", "Patch"}, {"window", window}}}});
+  ASSERT_TRUE(Eventually([&] {
+    return See(kCore).Message("UpgradeAvailable").find("its window opens at " + FormatTime(opens)) != std::string::npos;
+  })) << See(kCore).Describe();
+  ASSERT_LT(SystemClock().Now(), opens) << "this machine is too slow";
+  EXPECT_EQ(Installed(), "v1.0.0");
+  const auto left = std::chrono::ceil<Millis>(opens - SystemClock().Now());
+  ASSERT_TRUE(Eventually([&] { return Installed() == "v1.0.1"; }, left + Seconds(60), Millis(100)))
+      << See(kCore).Describe();
+  const auto began = ParseTime(See(kCore).provider.status.history.front().started);
+  ASSERT_TRUE(began.ok());
+  EXPECT_GE(*began, opens);
+  EXPECT_LT(*began, opens + Seconds(40));
+}
+
 // U13, U5: from a version that the policy has come to. What doesn't come up is rolled back once, whatever changes then;
 // what can't even begin changes nothing; the next version mends it.
 TEST_F(Updates, WhatFailsTakesNothingBackAndIsNotTriedAgain_U13) {
@@ -279,7 +302,12 @@ class UpdatesFromGitHub : public Updates {
 // U12: a source on the network is asked now and then; one that is away makes nobody ill.
 TEST_F(UpdatesFromGitHub, ASourceIsAskedNowAndThen_U12) {
   ASSERT_TRUE(InstallFromGitHub());
-  EXPECT_TRUE(Eventually([&] { return Lists(github_) >= 2; }, Seconds(60)));
+  auto has_looked = [&] {
+    const auto& check = See(kCore).provider.status.update_check;
+    return check && !check->time.empty();
+  };
+  EXPECT_TRUE(Eventually(has_looked, Seconds(60)));
+  EXPECT_GE(Lists(github_), 1);
   EXPECT_EQ(See(kCore).Status("UpgradeAvailable"), "") << "there is nothing to tell";
   github_.Publish({OnGitHub({.version = "v1.0.1"}), OnGitHub({.version = "v1.0.0"})});
   EXPECT_TRUE(Eventually([&] { return Available() == std::vector<std::string>{"v1.0.1"}; }, Seconds(60)))
@@ -294,12 +322,20 @@ TEST_F(UpdatesFromGitHub, ASourceIsAskedNowAndThen_U12) {
 TEST_F(UpdatesFromGitHub, AChoiceThatCannotBeFetchedTakesNothingBack_U13) {
   ASSERT_TRUE(InstallFromGitHub({{"upgradePolicy", {{"type", "Patch"}}}}));
   github_.Publish({OnGitHub({.version = "v1.0.1"}), OnGitHub({.version = "v1.0.0"})});
+  const bool has_begun = Eventually(
+      [&] {
+        const auto& entries = See(kCore).provider.status.history;
+        return !entries.empty() && entries.front().version == "v1.0.1";
+      },
+      Seconds(60));
+  ASSERT_TRUE(has_begun) << See(kCore).Describe();
+  fetch::GitHubRelease lost = OnGitHub({.version = "v1.0.2"});
+  lost.assets.erase("core-components.yaml");
+  // The source is asked at once when another version is installed (U12): no look has to be waited for.
+  github_.Publish({lost, OnGitHub({.version = "v1.0.1"}), OnGitHub({.version = "v1.0.0"})});
   ASSERT_TRUE(AwaitInstalled("v1.0.1"));
   const auto installed = Versions(kCore);
   const auto history = See(kCore).provider.status.history;
-  fetch::GitHubRelease lost = OnGitHub({.version = "v1.0.2"});
-  lost.assets.erase("core-components.yaml");
-  github_.Publish({lost, OnGitHub({.version = "v1.0.1"}), OnGitHub({.version = "v1.0.0"})});
   ASSERT_TRUE(AwaitRefused("v1.0.2"));
   github_.AnswerApiWith(fetch::TextResponse(503, ""));
   ASSERT_TRUE(AwaitReason(kCore, "UpgradeAvailable", "UpdateCheckFailed", Seconds(60)));

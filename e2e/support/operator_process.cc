@@ -8,6 +8,7 @@
 
 #include "base/files.h"
 #include "base/http/client.h"
+#include "base/mutex.h"
 #include "base/strings.h"
 #include "base/testing/environment.h"
 #include "base/testing/process_status.h"
@@ -48,6 +49,18 @@ size_t StatusNumber(int pid, std::string_view name) {
   return number.ok() ? *number : 0;
 }
 
+// Of the test that runs, with this one.
+int CountLostLease() {
+  static Mutex mu;
+  static const ::testing::TestInfo* of = nullptr;
+  static int count = 0;
+  MutexLock lock(mu);
+  const auto* now = ::testing::UnitTest::GetInstance()->current_test_info();
+  if (now != of) count = 0;
+  of = now;
+  return ++count;
+}
+
 }  // namespace
 
 OperatorProcess::OperatorProcess(Unstarted, const std::string& kubeconfig, std::vector<std::string> arguments) {
@@ -86,10 +99,12 @@ OperatorProcess::~OperatorProcess() {
         << (ran ? "it doesn't end well: " : "it ended by itself: ") << code;
   }
   ExpectItHadMemoryEnough();
+  ReportLostLease();
   if (::testing::Test::HasFailure()) fmt::print(stderr, "{}", Logs());
 }
 
 void OperatorProcess::Launch() {
+  if (process_) ReportLostLease();
   ++lives_;
   auto started = kube::Process::Start({.argv = argv_,
                                        .log_file = LogFile(lives_),
@@ -154,13 +169,19 @@ bool OperatorProcess::LostItsLease() const {
   return process_->Wait(Millis(0)) == 1 && Log().ends_with("capi-operator: the lease was lost\n");
 }
 
+void OperatorProcess::ReportLostLease() const {
+  if (may_lose_lease_ || !LostItsLease()) return;
+  const int count = CountLostLease();
+  fmt::print(stderr, "---- lost leases of the operator in this test: {}\n", count);
+  ::testing::Test::RecordProperty("lost_leases", count);
+}
+
 void OperatorProcess::Restart() { Start(); }
 
 bool OperatorProcess::Eventually(const std::function<bool()>& done, Millis timeout, Millis every) {
   bool is_done = false;
   auto over = [&] { return (is_done = done()) || EndedByItself(); };
   if (!kube::Eventually(over, timeout, every) || is_done || !LostItsLease()) return is_done;
-  fmt::print(stderr, "---- the operator lost its lease: it starts again\n");
   Restart();
   kube::Eventually(over, timeout, every);
   return is_done;

@@ -33,6 +33,9 @@ class OperatorProcess {
   void KillAtOnce();  // as Kill, but in the middle of what it does: asks it nothing before
   // For one whose server loses events because the test makes it.
   void AllowFindsByResync() { finds_by_resync_ = true; }
+  // For one that loses its lease because the test makes it. Of another one that does (F4) the test's report has the
+  // count, "lost_leases", which the run ends with: what waited for it has waited twice.
+  void AllowLostLease() { may_lose_lease_ = true; }
   // Whether it ended because a test wanted it to.
   bool ended_by_test() const { return ended_by_test_; }
   // Whether it ended by itself because another may have its lease (F4), and in good order.
@@ -61,6 +64,7 @@ class OperatorProcess {
   void Start();
   void ExpectNothingFoundByResync() const;
   void ExpectItHadMemoryEnough() const;
+  void ReportLostLease() const;  // where the life that is over has lost it
   bool EndedByItself() const { return !ended_by_test_ && !running(); }
   std::string LogFile(int life) const;
   std::string AddressOf(std::string_view what) const;  // from the log: "serving probes address=..."
@@ -70,7 +74,7 @@ class OperatorProcess {
   std::unique_ptr<kube::MemoryLimit> limit_;  // null where there is none
   std::unique_ptr<kube::Process> process_;
   std::atomic<bool> ended_by_test_ = false;
-  bool finds_by_resync_ = false;
+  bool finds_by_resync_ = false, may_lose_lease_ = false;
 };
 
 }  // namespace capi::e2e

@@ -81,7 +81,11 @@ class StandIn {
     EXPECT_EQ(kill(process.pid(), SIGUSR1), 0);
     EXPECT_TRUE(kube::Eventually([&] { return !process.running(); }));
   }
-  static std::unique_ptr<OperatorProcess> Start() { return std::make_unique<OperatorProcess>("none"); }
+  static std::unique_ptr<OperatorProcess> Start() {
+    auto process = std::make_unique<OperatorProcess>("none");
+    process->AllowLostLease();
+    return process;
+  }
 
   std::atomic<int> passes = 0;
 
@@ -131,6 +135,36 @@ TEST(Harness, GoesOnWhereTheLeaseIsLost) {
     return false;
   };
   EXPECT_FALSE(process->Eventually(lose, std::chrono::hours(1)));
+}
+
+// What the report of this test says of them.
+std::string LostLeases() {
+  const auto* result = ::testing::UnitTest::GetInstance()->current_test_info()->result();
+  for (int i = 0; i < result->test_property_count(); ++i) {
+    if (std::string_view(result->GetTestProperty(i).key()) == "lost_leases") return result->GetTestProperty(i).value();
+  }
+  return "";
+}
+
+// F4: nobody was told of a test that began anew in the middle, but that it took long.
+TEST(Harness, ReportsALeaseThatIsLost) {
+  StandIn stand_in(0);
+  auto allowed = StandIn::Start();
+  StandIn::LoseLease(*allowed);
+  allowed.reset();
+  EXPECT_EQ(LostLeases(), "");
+
+  auto process = std::make_unique<OperatorProcess>("none");
+  EXPECT_EQ(process->Terminate(), 0);
+  process->Restart();
+  EXPECT_EQ(LostLeases(), "");
+  StandIn::LoseLease(*process);
+  process->Restart();
+  EXPECT_EQ(LostLeases(), "1");
+  StandIn::LoseLease(*process);
+  process.reset();
+  EXPECT_EQ(LostLeases(), "2");
+  RecordProperty("lost_leases", 0);  // by this test itself
 }
 
 // F4: the count of the life before was waited for.

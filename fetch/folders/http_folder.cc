@@ -100,6 +100,17 @@ class HttpFolder : public Repository {
   Result<std::string> File(const Context& ctx, const api::Version& version, std::string_view name) override {
     if (name.empty() || name == ".." || name.find('/') != name.npos)
       return Error{Code::kInvalidArgument, fmt::format("\"{}\" is no name of a file in a release", name), {}};
+    if (name != kMetadataFile && !KnowsFolderOf(version)) {
+      auto metadata = FileOfOneFolder(ctx, version, kMetadataFile);
+      // cert-manager has none: its file may be under either name.
+      if (!metadata.ok() && !MayBeMissing(metadata.code())) return metadata.error();
+    }
+    return FileOfOneFolder(ctx, version, name);
+  }
+
+ private:
+  // Of the folder that is known, else of the first that has it.
+  Result<std::string> FileOfOneFolder(const Context& ctx, const api::Version& version, std::string_view name) {
     std::optional<Error> why;
     for (const std::string& folder : FoldersOf(version)) {
       const std::string url = UrlOf(folder, name);
@@ -115,7 +126,6 @@ class HttpFolder : public Repository {
     return *why;
   }
 
- private:
   std::string UrlOf(const std::string& version, std::string_view name) const {
     return fmt::format("{}/{}/{}", url_.base, PercentEscape(version), PercentEscape(name));
   }
@@ -126,6 +136,11 @@ class HttpFolder : public Repository {
     MutexLock lock(mu_);
     auto known = folders_.find(with_v);
     return known == folders_.end() ? std::vector{with_v, with_v.substr(1)} : std::vector{known->second};
+  }
+
+  bool KnowsFolderOf(const api::Version& version) {
+    MutexLock lock(mu_);
+    return folders_.contains(version.ToString());
   }
 
   void Remember(const api::Version& version, const std::string& folder) {

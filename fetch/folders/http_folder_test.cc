@@ -216,6 +216,26 @@ TEST_F(HttpFolders, AReleaseIsOfOneFolder_I18_I12) {
   EXPECT_THAT(none.error().message, HasSubstr("/capi/aws/2.0.0/cluster-template.yaml"));
 }
 
+// I12: also of whom nobody has asked for its metadata, a template or a signature.
+TEST_F(HttpFolders, AFileIsOfTheFolderWithTheMetadata_I18_I12) {
+  const auto version = *api::Version::Parse("v2.0.0");  // whose folder has no "v"
+  Put("v2.0.0/cluster-template.yaml", "kind: Other\n");
+  Put("2.0.0/cluster-template.yaml", "kind: Cluster\n");
+  auto file = Open()->File({}, version, "cluster-template.yaml");
+  ASSERT_TRUE(file.ok()) << file.error().message;
+  EXPECT_EQ(*file, "kind: Cluster\n");
+
+  Remove("2.0.0/metadata.yaml");
+  file = Open()->File({}, version, "cluster-template.yaml");
+  ASSERT_TRUE(file.ok()) << "cert-manager has no metadata: " << file.error().message;
+  EXPECT_EQ(*file, "kind: Other\n");
+
+  AnswerBy([this](const std::string& path) CAPI_REQUIRES(mu_) {
+    return path.ends_with("metadata.yaml") ? TextResponse(503, "") : OrElse(404, path);
+  });
+  EXPECT_EQ(Open()->File({}, version, "cluster-template.yaml").code(), Code::kUnavailable) << "it may be either";
+}
+
 // Nothing is asked that isn't needed.
 TEST_F(HttpFolders, AVersionThatIsNamedNeedsNoList_I18) {
   Remove("versions.txt");

@@ -112,7 +112,7 @@ class HurriedClock : public Clock {
   }
   std::vector<Seconds> waits;
 
- private:
+ protected:
   Millis hurried_{0};
 };
 

@@ -51,6 +51,8 @@ class ControlPlane {
 void ApplyYaml(Client& client, std::string_view yaml);
 
 // Polls `done` until it is true or `timeout` has passed; returns the last answer. For tests that wait for the world.
+// What is waited for runs on the same cores as the looks: where it takes longer, they come less often, up to 50 ms
+// apart.
 bool Eventually(const std::function<bool()>& done, Millis timeout = Seconds(30), Millis every = Millis(10));
 
 }  // namespace capi::kube

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -40,12 +41,14 @@ void ApplyYaml(Client& client, std::string_view yaml) {
 }
 
 bool Eventually(const std::function<bool()>& done, Millis timeout, Millis every) {
+  constexpr Millis kLongest{50};
   Clock& clock = SystemClock();
-  MonoTime end = clock.Monotonic() + timeout;
+  const MonoTime begun = clock.Monotonic();
   for (;;) {
     if (done()) return true;
-    if (clock.Monotonic() >= end) return false;
-    std::this_thread::sleep_for(every);
+    const Millis waited = std::chrono::duration_cast<Millis>(clock.Monotonic() - begun);
+    if (waited >= timeout) return false;
+    std::this_thread::sleep_for(std::clamp(waited / 20, every, std::max(every, kLongest)));
   }
 }
 

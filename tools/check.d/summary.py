@@ -1,6 +1,6 @@
 """Counts what ran: single tests of GoogleTest and Python programs; a program that died counts as one more failure.
 
-Prints which tests were skipped and why, how long the steps and the slowest tests took, and as the last line `N passed, N failed, N skipped`.
+Prints which tests were skipped and why, whose operator lost its lease, how long the steps and the slowest tests took, and as the last line `N passed, N failed, N skipped`.
 Fails where a test failed, none ran, or one was skipped that tools/skipped_tests.txt doesn't list. With --vendors the ctests
 that run on vendors' releases may skip what they like: on top of `make test`, what releases there are decides.
 """
@@ -36,6 +36,7 @@ class Count:
         self.passed, self.failed = 0, 0
         self.skipped = {}  # test: why
         self.seconds = {}  # test: how long
+        self.lost_leases = {}  # test: how often
         self.ended = {}  # program none of whose tests failed: what was wrong all the same
 
     def add_googletest(self, name, path):
@@ -52,6 +53,9 @@ class Count:
             elif case.get("status") == "run":
                 self.passed += 1
             self.seconds[test] = float(case.get("time") or 0)
+            for one in case.iter("property"):
+                if one.get("name") == "lost_leases" and one.get("value") != "0":
+                    self.lost_leases[test] = one.get("value")
         self.failed += failed
         return failed
 
@@ -116,6 +120,8 @@ def main(folder, listed, vendors, steps=()):
         print(f"skipped: {test} ({why}){'' if known else ': not listed in tools/skipped_tests.txt'}")
     for name, why in sorted(result.ended.items()):
         print(f"failed: {name} ({why})")
+    for test, times in sorted(result.lost_leases.items()):
+        print(f"the machine stood still: {test} (the operator lost its lease {times} times, and started again)")
     for seconds, name in (step.split(" ", 1) for step in steps):
         print(f"{int(seconds):5}s  {name}")
     slowest = sorted(result.seconds.items(), key=lambda item: -item[1])[:SLOWEST]

@@ -4,11 +4,9 @@ import os
 import re
 import subprocess
 
-# A hook of another repository has these: they would lead there.
-ELSEWHERE = (
-    "GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_COMMON_DIR GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_NAMESPACE".split()
-)
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+with open(os.path.join(ROOT, "cmake", "git_environment.txt"), encoding="utf-8") as names:
+    ELSEWHERE = [line.strip() for line in names if line.startswith("GIT_")]
 
 
 def git(*arguments):

@@ -25,6 +25,7 @@ from cluster import API_GROUP
 
 ROOT = built.ROOT
 LIMIT = 300
+LEFT = 5  # for what an ended one has said
 LATE = 124  # as timeout(1) has it
 
 
@@ -59,8 +60,8 @@ def start(block, folder, variables, stop_at_failure=True):
 
 
 def end(process):
-    """Ends one that still runs with all that it has started: what hangs is a program that bash waits for."""
-    if process.poll() is None:
+    """Ends one with all that it has started: what hangs is a program that bash waits for, or one that bash left behind."""
+    with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
 
 
@@ -70,9 +71,17 @@ def finish(process):
         output, errors = process.communicate(timeout=LIMIT)
     except subprocess.TimeoutExpired:
         end(process)
-        output, errors = process.communicate()
+        output, errors = rest(process)
         return subprocess.CompletedProcess(process.args, LATE, output, f"{errors}it didn't end within {LIMIT} s\n")
     return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
+
+
+def rest(process):
+    """What one has said that was ended. A program with a session of its own is still there, and may keep the pipes open."""
+    try:
+        return process.communicate(timeout=LEFT)
+    except subprocess.TimeoutExpired as late:
+        return [(said or b"").decode(errors="replace") for said in (late.output, late.stderr)]
 
 
 def run(block, folder, variables, stop_at_failure=True):

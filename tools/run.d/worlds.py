@@ -12,12 +12,15 @@ STILL = 5
 
 
 def until(what, check, seconds=LIMIT, words=str):
-    """Waits for a true answer, and gives it. `words` gives what a failure says beside what was waited for."""
-    end = time.monotonic() + seconds
+    """Waits for a true answer, and gives it. `words` gives what a failure says beside what was waited for. What is waited for
+    runs on the same cores as the checks: those that take long, as kubectl does, come less often."""
+    begun = began = time.monotonic()
     while not (found := check()):
-        if time.monotonic() > end:
+        now = time.monotonic()
+        if now > begun + seconds:
             raise AssertionError(f"not within {seconds} s: {what}\n{words()}")
-        time.sleep(0.1)
+        time.sleep(min(max(0.1, now - began), 0.5))
+        began = time.monotonic()
     return found
 
 

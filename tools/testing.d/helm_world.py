@@ -160,7 +160,7 @@ class Page(OnAServer):
 
     def await_core(self, version):
         def ready():
-            item = self.world.get("coreprovider", "cluster-api", "-n", "capi-system")
+            item = self.world.plane.api.get(rights.provider_path("CoreProvider", "cluster-api", "capi-system")) or {}
             state = rights.conditions(item).get("Ready", {})
             return state.get("status") == "True" and item["status"].get("installedVersion") == version
 

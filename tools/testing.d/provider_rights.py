@@ -57,12 +57,15 @@ class World(rights.World):
         self.prepare(provider["ns"])
         self.must("apply", "-f", "-", given=PROVIDER.format(version=version, **provider))
 
+    def path(self, provider):
+        return rights.provider_path(provider["kind"], provider["name"], provider["ns"])
+
     def status(self, provider):
         """(is it Ready, at which version, all its conditions in words)."""
-        done = self.kubectl("get", provider["kind"], provider["name"], "-n", provider["ns"], "-o", "json")
-        if done.returncode != 0:
-            return False, None, done.stderr
-        item = json.loads(done.stdout)
+        status, text = self.plane.api.request("GET", self.path(provider))
+        if status != 200:
+            return False, None, text
+        item = json.loads(text)
         found = rights.conditions(item)
         words = "\n".join(f"{name}={entry['status']} {entry['reason']}: {entry.get('message', '')}" for name, entry in found.items())
         ready = found.get("Ready", {})
@@ -79,7 +82,7 @@ class World(rights.World):
 
     def await_newer(self, provider, version):
         """U12: of the minor version the newest that the source has."""
-        newer = lambda: [one["version"] for one in self.get(provider["kind"], provider["name"], "-n", provider["ns"])["status"].get("availableUpgrades", [])]  # noqa: E731
+        newer = lambda: [one["version"] for one in self.plane.api.get(self.path(provider))["status"].get("availableUpgrades", [])]  # noqa: E731
         self.until(f"{version} is told of", lambda: version in newer(), words=lambda: f"{newer()}\n{self.status(provider)[2]}")
 
     def await_ready(self, provider, version):

@@ -4,10 +4,19 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
 TOOLS = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+sys.path.append(os.path.join(TOOLS, "image.d"))
+
+import checkout  # noqa: E402
+
+# Where a hook of git's runs the tests, the repository is the hook's for every git that they start: they would add their files to
+# its index, and their commits to its branch.
+for name in checkout.ELSEWHERE:
+    os.environ.pop(name, None)
 
 
 def version():
