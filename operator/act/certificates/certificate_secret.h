@@ -51,6 +51,7 @@ class CertificateSecret {
   std::string ns_, name_, state_;
   Json labels_ = Json::object();
   bool exists_ = false;
+  int held_ = 0;  // CertificateMarks
   CertificateData data_;
   std::map<std::string, std::string> annotations_;  // cert-manager's own, by which it takes the Secret over
 };
