@@ -78,13 +78,6 @@ inline constexpr std::string_view kAnnotationAllowedReferences = "operator.clust
 inline constexpr std::string_view kAnnotationOriginalReplicas = "operator.cluster.x-k8s.io/original-replicas";
 // Of a ClusterRole: the API server adds its rules to those of the operator (manifests/base/rbac/providers.yaml).
 inline constexpr std::string_view kLabelAggregateToManager = "operator.cluster.x-k8s.io/aggregate-to-manager";
-// behaviour.md I19.
-inline constexpr std::string_view kAnnotationCertificate = "operator.cluster.x-k8s.io/certificate";
-inline constexpr std::string_view kAnnotationCertificateState = "operator.cluster.x-k8s.io/certificate-state";
-inline constexpr std::string_view kAnnotationCaBundle = "operator.cluster.x-k8s.io/ca-bundle";
-inline constexpr std::string_view kAnnotationInjectCaFrom = "cert-manager.io/inject-ca-from";
-// Of what the operator fills in for certificates: the rest of these objects is kFieldManager's.
-inline constexpr std::string_view kCertificateManager = "capi-operator-certificates";
 inline constexpr std::string_view kFieldManager = "capi-operator";
 
 }  // namespace capi::api

@@ -1,5 +1,7 @@
 #include "api/reasons.h"
 
+#include "api/certificates.h"
+
 #include <fmt/format.h>
 
 namespace capi::api {

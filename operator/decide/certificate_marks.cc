@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "api/kinds.h"
+#include "api/certificates.h"
 
 namespace capi::ops {
 namespace {
@@ -37,10 +37,15 @@ int HeldIn(const kube::Object& object) {
 
 }  // namespace
 
+std::string SecretMark(const std::string& secret) { return "secret:" + secret; }
+
 CertificateMarks MarksIn(const kube::Object& object) {
   CertificateMarks marks;
   marks.state = object.annotation(api::kAnnotationCertificateState);
   marks.ca_from = object.annotation(api::kAnnotationInjectCaFrom);
+  if (marks.ca_from.empty() && object.has_annotation(api::kAnnotationInjectCaFromSecret)) {
+    marks.ca_from = SecretMark(object.annotation(api::kAnnotationInjectCaFromSecret));
+  }
   marks.bundle = object.annotation(api::kAnnotationCaBundle);
   if (!marks.state.empty() || !marks.bundle.empty()) marks.held = HeldIn(object);
   return marks;

@@ -15,11 +15,13 @@ namespace capi::ops {
 // Of an object. A value.
 struct CertificateMarks {
   std::string state;    // of a Secret: StateText
-  std::string ca_from;  // whose CA an injector has to fill in: NAMESPACE/CERTIFICATE
+  std::string ca_from;  // whose CA an injector has to fill in: NAMESPACE/CERTIFICATE, or SecretMark(NAMESPACE/SECRET)
   std::string bundle;   // of what has such CAs: BundleMark of the bundle that was filled in last
   int held = 0;         // values that are still as they were written: keys of a Secret, or CA bundles
   bool operator==(const CertificateMarks&) const = default;
 };
+
+std::string SecretMark(const std::string& secret);
 
 // Of an object with its managedFields.
 CertificateMarks MarksIn(const kube::Object& object);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "api/certificates.h"
 #include "api/reasons.h"
 #include "operator/decide/pause.h"
 #include "operator/decide/rules.h"
@@ -12,6 +13,7 @@ namespace {
 const CertificateSeen* CertificateOf(const Fleet& fleet, const std::string& ca_from) {
   for (const CertificateSeen& seen : fleet.certificates) {
     if (seen.id.ns + "/" + seen.state.certificate == ca_from) return &seen;
+    if (SecretMark(seen.id.ns + "/" + seen.id.name) == ca_from) return &seen;
   }
   return nullptr;
 }

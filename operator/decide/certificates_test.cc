@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/certificates.h"
 #include "api/reasons.h"
 #include "operator/decide/testing_fleet.h"
 

@@ -1,6 +1,6 @@
 #include "operator/act/certificates/ca_bundles.h"
 
-#include "api/kinds.h"
+#include "api/certificates.h"
 #include "base/encoding.h"
 #include "kube/meta/kind.h"
 #include "operator/decide/certificate_marks.h"
@@ -41,6 +41,16 @@ int Fill(const kube::Object& live, const Json& bundle, Json& out) {
   return 1;
 }
 
+kube::Object Marked(const kube::Resource& resource, const kube::Object& live, const std::string& hash, int count,
+                    Json fields) {
+  fields["apiVersion"] = resource.api_version();
+  fields["kind"] = resource.kind;
+  Json& metadata = fields["metadata"];
+  metadata = {{"name", live.name()}, {"uid", live.uid()}};
+  metadata["annotations"][std::string(api::kAnnotationCaBundle)] = BundleMark(hash, count);
+  return kube::Object(std::move(fields));
+}
+
 }  // namespace
 
 bool HasBundles(const kube::GroupKind& kind) {
@@ -51,12 +61,11 @@ kube::Object BundlesFor(const kube::Resource& resource, const kube::Object& live
                         const std::string& hash) {
   Json out = Json::object();
   const int count = Fill(live, Base64Encode(pem), out);
-  out["apiVersion"] = resource.api_version();
-  out["kind"] = resource.kind;
-  out["metadata"] = {{"name", live.name()},
-                     {"uid", live.uid()},
-                     {"annotations", {{std::string(api::kAnnotationCaBundle), BundleMark(hash, count)}}}};
-  return kube::Object(std::move(out));
+  return Marked(resource, live, hash, count, std::move(out));
+}
+
+kube::Object WithoutBundles(const kube::Resource& resource, const kube::Object& live, const std::string& hash) {
+  return Marked(resource, live, hash, 0, Json::object());
 }
 
 }  // namespace capi::ops

@@ -18,4 +18,7 @@ bool HasBundles(const kube::GroupKind& kind);
 kube::Object BundlesFor(const kube::Resource& resource, const kube::Object& live, const std::string& pem,
                         const std::string& hash);
 
+// The same for one whose bundles are somebody else's: nothing but the mark, with no bundle.
+kube::Object WithoutBundles(const kube::Resource& resource, const kube::Object& live, const std::string& hash);
+
 }  // namespace capi::ops

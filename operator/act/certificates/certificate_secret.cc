@@ -3,267 +3,185 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <set>
 
-#include "api/kinds.h"
-#include "api/types.h"
+#include "api/certificates.h"
 #include "base/encoding.h"
-#include "base/http/certificate.h"
-#include "base/strings.h"
-#include "kube/meta/kind.h"
+#include "lifecycle/certificates/requests.h"
 
 namespace capi::ops {
 namespace {
 
-constexpr const char* kCert = "tls.crt";
-constexpr const char* kKey = "tls.key";
-constexpr const char* kCa = "ca.crt";
+namespace key = certificates::data_key;
+using certificates::Decision;
+using certificates::Step;
+
 constexpr size_t kHashLength = 16;
-// Clocks of those who look at a new certificate may be behind.
-constexpr Seconds kBackdated{300};
-constexpr size_t kMostCas = 4;  // that are trusted besides the one that counts
-constexpr Millis kUsualDuration = std::chrono::hours(24 * 90);
+// Whatever is to be done at once can be done a moment later: nothing is written in a circle.
+constexpr Seconds kSoonest{5};
 
-// What a Certificate asks for. A value.
-struct Facts {
-  std::string certificate, issuer;
-  std::vector<std::string> hosts;
-  Millis duration = kUsualDuration, renew_before{0};
-};
-
-Error NotMade(const kube::Object& object, const std::string& field, const std::string& why) {
-  return Error{Code::kUnsupported,
-               fmt::format("{}: {}: the operator doesn't make {}", object.id().ToString(), field, why), {}};
-}
-
-// Whatever isn't named would be left undone without a word.
-Status HasNoOthers(const kube::Object& object, const Json& spec, const std::set<std::string>& known) {
-  for (const auto& [name, value] : spec.items()) {
-    if (!known.contains(name)) return NotMade(object, "spec." + name, "certificates with that");
+std::map<std::string, std::string> LabelsOf(const kube::Object& object) {
+  std::map<std::string, std::string> labels;
+  const Json* found = Find(object.json(), {"metadata", "labels"});
+  if (found == nullptr || !found->is_object()) return labels;
+  for (const auto& [name, value] : found->items()) {
+    if (value.is_string()) labels[name] = value.get<std::string>();
   }
-  return Ok();
+  return labels;
 }
 
-Result<Json> SpecOf(const kube::Object& object) {
-  const Json* spec = Find(object.json(), {"spec"});
-  if (spec == nullptr || !spec->is_object()) return NotMade(object, "spec", "anything without it");
-  return *spec;
+// While a renewal is on its way, the injection decides when it goes on.
+WallTime LookAgain(const Decision& decision, const certificates::SecretData& data, WallTime now) {
+  WallTime at = decision.look_again;
+  if (data.contains(key::kNext)) at = std::min<WallTime>(at, now + certificates::kBundleSettles + Seconds(2));
+  return std::max<WallTime>(at, now + kSoonest);
 }
 
-Status CheckIssuer(const kube::Object& issuer) {
-  const Json spec = TRY(SpecOf(issuer));
-  TRY(HasNoOthers(issuer, spec, {"selfSigned"}));
-  const Json* self_signed = Find(spec, {"selfSigned"});
-  if (self_signed == nullptr || !self_signed->is_object() || !self_signed->empty()) {
-    return NotMade(issuer, "spec", "certificates of another issuer than selfSigned: {}");
-  }
-  return Ok();
-}
-
-Result<Millis> DurationIn(const kube::Object& object, const Json& spec, const char* field, Millis otherwise) {
-  if (!spec.contains(field)) return otherwise;
-  auto parsed = api::ParseDuration(GetString(spec, {field}));
-  if (!parsed.ok() || *parsed <= Millis(0)) return NotMade(object, std::string("spec.") + field, "such a duration");
-  return *parsed;
-}
-
-// The spec in the form in which it is kept: canonical names, times in seconds.
-Result<Json> FactsOf(const kube::Object& object, const std::set<std::string>& issuers) {
-  const Json spec = TRY(SpecOf(object));
-  TRY(HasNoOthers(object, spec, {"dnsNames", "ipAddresses", "duration", "issuerRef", "renewBefore", "secretName",
-                                 "subject"}));
-  const std::string issuer = GetString(spec, {"issuerRef", "name"}), kind = GetString(spec, {"issuerRef", "kind"});
-  const bool is_of_release = (kind.empty() || kind == "Issuer") && issuers.contains(object.ns() + "/" + issuer);
-  if (!is_of_release) return NotMade(object, "spec.issuerRef", "certificates of an issuer that the release doesn't have");
-  if (GetString(spec, {"secretName"}).empty()) return NotMade(object, "spec.secretName", "certificates without one");
-  Json hosts = Json::array();
-  for (const char* field : {"dnsNames", "ipAddresses"}) {
-    const Json* names = Find(spec, {field});
-    if (names == nullptr) continue;
-    for (const Json& name : *names) {
-      auto host = http::CanonicalHost(name.is_string() ? name.get<std::string>() : "");
-      if (!host.ok()) return NotMade(object, std::string("spec.") + field, "certificates for " + ToJsonText(name));
-      hosts.push_back(*host);
-    }
-  }
-  if (hosts.empty()) return NotMade(object, "spec.dnsNames", "certificates without a name");
-  const Millis duration = TRY(DurationIn(object, spec, "duration", kUsualDuration));
-  const Millis before = TRY(DurationIn(object, spec, "renewBefore", duration / 3));
-  if (before >= duration) return NotMade(object, "spec.renewBefore", "certificates that are due at once");
-  return Json{{"certificate", object.name()},
-              {"issuer", issuer},
-              {"hosts", std::move(hosts)},
-              {"duration", std::chrono::duration_cast<Seconds>(duration).count()},
-              {"renewBefore", std::chrono::duration_cast<Seconds>(before).count()}};
-}
-
-Result<Facts> ParseFacts(const std::string& text) {
-  const Json json = TRY_WITH(ParseJson(text), fmt::format("annotation {}", api::kAnnotationCertificate));
-  Facts facts;
-  facts.certificate = GetString(json, {"certificate"});
-  facts.issuer = GetString(json, {"issuer"});
-  facts.duration = Seconds(GetInt(json, {"duration"}));
-  facts.renew_before = Seconds(GetInt(json, {"renewBefore"}));
-  const Json* hosts = Find(json, {"hosts"});
-  if (hosts != nullptr && hosts->is_array()) {
-    for (const Json& host : *hosts) {
-      if (host.is_string()) facts.hosts.push_back(host.get<std::string>());
-    }
-  }
-  if (facts.certificate.empty() || facts.hosts.empty() || facts.renew_before <= Millis(0) ||
-      facts.duration <= facts.renew_before) {
-    return Error{Code::kInvalidArgument, fmt::format("annotation {} doesn't say what to make: remove it, it comes back",
-                                                     api::kAnnotationCertificate),
-                 {}};
-  }
-  return facts;
-}
-
-std::string ValueOf(const CertificateData& data, const char* name) {
-  auto found = data.find(name);
-  return found == data.end() ? "" : found->second;
-}
-
-// Why it isn't what is asked for; "" where it is. Whoever issued it.
-std::string Fault(const Facts& facts, const CertificateData& data, WallTime now) {
-  const std::string cert = ValueOf(data, kCert), ca = ValueOf(data, kCa);
-  if (cert.empty() && ca.empty()) return "there was none";
-  if (!http::CheckKey({cert, ValueOf(data, kKey)}).ok()) return "its key was another's, or none";
-  for (const std::string& host : facts.hosts) {
-    if (!http::VerifyServing(cert, ca, host, now).ok()) return "it couldn't be verified for " + host;
-  }
-  auto read = http::ReadCertificate(cert);
-  if (!read.ok()) return "it couldn't be read";
-  if (read->validity.not_after - facts.renew_before <= now) return "its time has come";
-  return "";
-}
-
-// Those of a PEM text that somebody may still verify by, but for the first `known`.
-std::string StillTrusted(const std::string& pem, WallTime now) {
-  auto all = http::SplitCertificates(pem);
-  if (!all.ok()) return "";
-  std::string out;
-  size_t count = 0;
-  for (const std::string& one : *all) {
-    auto read = http::ReadCertificate(one);
-    if (read.ok() && read->validity.not_after > now && count++ < kMostCas) out += one;
-  }
-  return out;
-}
-
-// A CA that issues this one certificate, and whose key nobody keeps.
-Result<CertificateData> Issue(const Facts& facts, const CertificateData& before, WallTime now) {
-  const http::Validity validity{now - kBackdated, now + facts.duration};
-  auto authority = TRY(http::MakeAuthority(facts.certificate, validity));
-  auto serving = TRY(http::IssueServing(authority, facts.hosts, validity));
-  return CertificateData{{kCert, serving.cert_pem},
-                         {kKey, serving.key_pem},
-                         {kCa, authority.cert_pem + StillTrusted(ValueOf(before, kCa), now)}};
-}
-
-// By these cert-manager sees that the Secret is what its Certificate asks for.
-std::map<std::string, std::string> ForCertManager(const Facts& facts) {
-  return {{"cert-manager.io/certificate-name", facts.certificate},
-          {"cert-manager.io/issuer-name", facts.issuer},
-          {"cert-manager.io/issuer-kind", "Issuer"},
-          {"cert-manager.io/issuer-group", "cert-manager.io"}};
-}
-
-kube::Object SecretFor(const kube::Object& certificate, const Json& facts) {
-  Json metadata = {{"name", GetString(certificate.json(), {"spec", "secretName"})}, {"namespace", certificate.ns()}};
-  if (const Json* labels = Find(certificate.json(), {"metadata", "labels"})) metadata["labels"] = *labels;
-  metadata["annotations"][std::string(api::kAnnotationCertificate)] = ToJsonText(facts);
+kube::Object SecretFor(const certificates::Request& request, const kube::Object& certificate) {
+  Json metadata = {{"name", request.secret_name}, {"namespace", certificate.ns()}};
+  auto labels = LabelsOf(certificate);
+  for (const auto& [name, value] : certificates::SecretLabels(request)) labels[name] = value;
+  if (!labels.empty()) metadata["labels"] = labels;
+  metadata["annotations"][std::string(api::kAnnotationCertificate)] = certificates::ToText(request);
   return kube::Object(Json{{"apiVersion", "v1"}, {"kind", "Secret"}, {"metadata", std::move(metadata)}});
 }
 
-bool IsOfCertManager(const kube::Object& object) { return object.id().group == "cert-manager.io"; }
-
 }  // namespace
 
-void CertificateSecret::Wanted(kube::Object manifest) {
-  facts_ = manifest.annotation(api::kAnnotationCertificate);
-  ns_ = manifest.ns();
-  name_ = manifest.name();
-  if (const Json* labels = Find(manifest.json(), {"metadata", "labels"})) labels_ = *labels;
+void CertificateSecret::Request(const std::string& text) {
+  request_text_ = text;
+  auto request = certificates::ParseRequest(text);
+  if (request.ok()) {
+    request_ = *std::move(request);
+  } else {
+    request_error_ = request.error().With(fmt::format("annotation {}", api::kAnnotationCertificate));
+  }
 }
 
-void CertificateSecret::Live(kube::Object live) {
+void CertificateSecret::Wanted(const kube::Object& manifest) {
+  ns_ = manifest.ns();
+  name_ = manifest.name();
+  labels_ = LabelsOf(manifest);
+  Request(manifest.annotation(api::kAnnotationCertificate));
+}
+
+void CertificateSecret::Live(const kube::Object& live) {
   exists_ = true;
   ns_ = live.ns();
   name_ = live.name();
-  state_ = live.annotation(api::kAnnotationCertificateState);
   held_ = MarksIn(live).held;
-  if (facts_.empty()) facts_ = live.annotation(api::kAnnotationCertificate);
+  const Json* annotations = Find(live.json(), {"metadata", "annotations"});
+  if (annotations != nullptr && annotations->is_object()) {
+    for (const auto& [name, value] : annotations->items()) {
+      if (value.is_string()) live_.annotations[name] = value.get<std::string>();
+    }
+  }
+  if (request_text_.empty() && live.has_annotation(api::kAnnotationCertificate)) {
+    Request(live.annotation(api::kAnnotationCertificate));
+  }
   const Json* values = Find(live.json(), {"data"});
   if (values == nullptr || !values->is_object()) return;
-  for (const char* name : {kCert, kKey, kCa}) {
-    auto value = Base64Decode(GetString(*values, {name}));
-    if (value.ok() && !value->empty()) data_[name] = *std::move(value);
+  for (const auto& [name, value] : values->items()) {
+    auto decoded = Base64Decode(value.is_string() ? value.get<std::string>() : "");
+    if (decoded.ok()) live_.data[name] = *std::move(decoded);
   }
 }
 
-std::string CertificateSecret::Name() const {
-  auto facts = ParseFacts(facts_);
-  return facts.ok() ? ns_ + "/" + facts->certificate : "";
+bool CertificateSecret::IsNamedBy(const std::string& ca_from) const {
+  return request_ && (ca_from == request_->certificate.ToString() || ca_from == SecretMark(ns_ + "/" + name_));
 }
 
-std::string CertificateSecret::Bundle() const { return ValueOf(data_, kCa); }
+std::string CertificateSecret::Bundle() const {
+  auto found = live_.data.find(key::kTrusted);
+  return found == live_.data.end() ? "" : found->second;
+}
 
 std::string CertificateSecret::BundleHash() const { return Sha256Hex(Bundle()).substr(0, kHashLength); }
 
-Result<CertificateSecret::Change> CertificateSecret::Next(const All&, WallTime now) {
-  const Facts facts = TRY(ParseFacts(facts_));
-  const std::string fault = Fault(facts, data_, now);
-  Change change;
-  change.what = fmt::format("Secret {}/{}: took over the certificate that was there", ns_, name_);
-  if (!fault.empty()) {
-    data_ = TRY(Issue(facts, data_, now));
-    change.new_ca = exists_;
-    change.what = fmt::format("Secret {}/{}: a new certificate was issued: {}", ns_, name_, fault);
+certificates::Inputs CertificateSecret::InputsOf(const All& all, const certificates::Injected& injected,
+                                                 WallTime now) const {
+  certificates::Inputs inputs{now, injected, nullptr};
+  if (request_->issuer_secret.empty()) return inputs;
+  auto issuer = all.find({"", "Secret", ns_, request_->issuer_secret});
+  if (issuer != all.end() && issuer->second.exists_) inputs.issuer = &issuer->second.data();
+  return inputs;
+}
+
+Result<Decision> CertificateSecret::Decide(const All& all, const certificates::Injected& injected,
+                                           WallTime now) const {
+  if (request_error_) return *request_error_;
+  auto secret = exists_ ? std::optional(live_) : std::nullopt;
+  return certificates::Decide(*request_, secret, InputsOf(all, injected, now));
+}
+
+Status CertificateSecret::Take(const Decision& decision, const All& all, const certificates::Injected& injected,
+                               const std::vector<std::string>& live, WallTime now) {
+  auto secret = exists_ ? std::optional(live_) : std::nullopt;
+  live_.data = TRY(certificates::Make(decision.step, *request_, secret, InputsOf(all, injected, now), live));
+  exists_ = true;
+  live_.annotations.clear();
+  for (auto& [name, value] : TRY(certificates::SecretAnnotations(*request_, live_.data))) {
+    live_.annotations[name] = value;
   }
-  auto read = TRY(http::ReadCertificate(ValueOf(data_, kCert)));
-  const std::string state = StateText(
-      {facts.certificate, BundleHash(), read.validity.not_after - facts.renew_before, read.validity.not_after});
-  annotations_ = ForCertManager(facts);
-  annotations_[std::string(api::kAnnotationCertificateState)] = state;
-  // What is right is written as it is, where it isn't ours yet.
-  change.writes = !fault.empty() || state != state_ || held_ < kCertificateKeys;
-  return change;
+  return Ok();
 }
 
-kube::Object CertificateSecret::ToApply() const {
+bool CertificateSecret::IsMisstated(const Decision& decision, WallTime now) const {
+  auto said = live_.annotations.find(std::string(api::kAnnotationCertificateState));
+  auto state = said == live_.annotations.end() ? std::nullopt : ParseState(said->second);
+  auto request = live_.annotations.find(certificates::kRequestAnnotation);
+  if (request == live_.annotations.end() || request->second != request_text_) return true;
+  if (!state || held_ < kCertificateKeys || state->bundle != BundleHash()) return true;
+  if (state->certificate != request_->certificate.name) return true;
+  return state->renew <= now || decision.look_again + kSoonest < state->renew;
+}
+
+Result<kube::Object> CertificateSecret::ToApply(const Decision& decision, WallTime now) const {
+  auto annotations = TRY(certificates::SecretAnnotations(*request_, live_.data));
+  CertificateState state{request_->certificate.name, BundleHash(), LookAgain(decision, live_.data, now), {}};
+  if (auto end = certificates::EndOf(live_.data)) state.ends = *end;
+  annotations[std::string(api::kAnnotationCertificateState)] = StateText(state);
   Json values = Json::object();
-  for (const auto& [name, value] : data_) values[name] = Base64Encode(value);
-  return kube::Object(
-      Json{{"apiVersion", "v1"},
-           {"kind", "Secret"},
-           {"metadata", {{"name", name_}, {"namespace", ns_}, {"labels", labels_}, {"annotations", annotations_}}},
-           {"type", "kubernetes.io/tls"},
-           {"data", std::move(values)}});
+  for (const auto& [name, value] : live_.data) values[name] = Base64Encode(value);
+  Json metadata = {{"name", name_}, {"namespace", ns_}, {"annotations", annotations}};
+  auto labels = labels_;
+  for (const auto& [name, value] : certificates::SecretLabels(*request_)) labels[name] = value;
+  if (!labels.empty()) metadata["labels"] = labels;
+  return kube::Object(Json{{"apiVersion", "v1"},
+                           {"kind", "Secret"},
+                           {"metadata", std::move(metadata)},
+                           {"type", certificates::kSecretType},
+                           {"data", std::move(values)}});
 }
 
-// A CA comes before what it issues. There are none yet that issue for others.
+// As ReadRequests has them: one that issues has an issuer that signs itself, or one that comes before.
 std::vector<kube::ObjectId> InOrder(const CertificateSecret::All& all) {
   std::vector<kube::ObjectId> ids;
-  for (const auto& [id, secret] : all) ids.push_back(id);
+  auto is_in = [&](const kube::ObjectId& id) { return std::find(ids.begin(), ids.end(), id) != ids.end(); };
+  for (size_t before = all.size() + 1; ids.size() < all.size() && before != ids.size();) {
+    before = ids.size();
+    for (const auto& [id, secret] : all) {
+      const kube::ObjectId issuer{"", "Secret", id.ns, secret.issuer_secret()};
+      const bool waits = !secret.issuer_secret().empty() && all.contains(issuer) && !is_in(issuer);
+      if (!is_in(id) && !waits) ids.push_back(id);
+    }
+  }
+  for (const auto& [id, secret] : all) {  // of a circle, whose members say that they are blocked
+    if (!is_in(id)) ids.push_back(id);
+  }
   return ids;
 }
 
 Status SecretsForCertificates(std::vector<kube::Object>& objects) {
-  std::set<std::string> issuers;
-  for (const kube::Object& object : objects) {
-    if (!IsOfCertManager(object) || object.kind() == "Certificate") continue;
-    if (object.kind() != "Issuer") return NotMade(object, "kind", "what it asks for");
-    TRY(CheckIssuer(object));
-    issuers.insert(object.ns() + "/" + object.name());
-  }
+  const certificates::Requests requests = TRY(certificates::ReadRequests(objects));
   std::vector<kube::Object> out;
   for (kube::Object& object : objects) {
-    if (!IsOfCertManager(object)) {
+    if (!certificates::IsCertManagers(object.id())) {
       out.push_back(std::move(object));
-    } else if (object.kind() == "Certificate") {
-      const Json facts = TRY(FactsOf(object, issuers));
-      out.push_back(SecretFor(object, facts));
+      continue;
+    }
+    const certificates::Place place{object.ns(), object.name()};
+    for (const certificates::Request& request : requests.certificates) {
+      if (object.kind() == "Certificate" && request.certificate == place) out.push_back(SecretFor(request, object));
     }
   }
   objects = std::move(out);

@@ -12,6 +12,7 @@
 #include "base/mutex.h"
 #include "kube/apply/apply.h"
 #include "kube/client/client.h"
+#include "operator/act/certificates/certificate_secret.h"
 #include "operator/decide/observation.h"
 #include "operator/observe/tracks.h"
 
@@ -50,7 +51,7 @@ class Certifier {
   void Forget(const std::string& provider);
 
  private:
-  struct Known;  // the provider's Secrets of certificates, as they are
+  struct Known;  // the provider's Secrets of certificates, and what trusts them
   struct Record {
     std::optional<Error> error;
     int failures = 0;
@@ -58,16 +59,25 @@ class Certifier {
     std::deque<MonoTime> tries;  // of the last minute
     std::vector<std::string> news;
   };
+  struct Injection {
+    std::string bundle;  // hash
+    WallTime since;
+  };
 
   Status Read(const Context& ctx, const kube::ObjectId& id, Known& known);
+  Status ReadTargets(const Context& ctx, Known& known);
   Status KeepSecret(const Context& ctx, const kube::ObjectId& id, Known& known, Kept& kept);
-  Status Write(const Context& ctx, const kube::Object& secret, Known& known);
   Status Inject(const Context& ctx, const kube::ObjectId& target, const Known& known, Kept& kept);
+  Status InjectAll(const Context& ctx, const kube::ObjectId& secret, Known& known, Kept& kept);
+  // Its CA bundle is in everything that is to trust it.
+  void NoteInjected(const kube::ObjectId& secret, const CertificateSecret& what, WallTime now);
+  std::optional<WallTime> InjectedSince(const kube::ObjectId& secret, const std::string& bundle);
 
   kube::Client& client_;
   Tracks& tracks_;
   Mutex mu_;
   std::map<std::string, Record> records_ CAPI_GUARDED_BY(mu_);
+  std::map<kube::ObjectId, Injection> injections_ CAPI_GUARDED_BY(mu_);
 };
 
 }  // namespace capi::ops

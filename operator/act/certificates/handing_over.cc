@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "api/kinds.h"
+#include "api/certificates.h"
 #include "lifecycle/deletion.h"
 #include "operator/decide/certificates.h"
 #include "operator/report/announce.h"
