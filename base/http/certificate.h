@@ -88,6 +88,10 @@ Result<std::vector<std::string>> SplitCertificates(std::string_view certs_pem);
 // kInvalidArgument unless the key is that of the first certificate.
 Status CheckKey(const Certificate& certificate);
 
+// Whether the chain `cert_pem` leads to one of the certificates of `ca_pem`, for whatever host and use: errors as those
+// of VerifyServing.
+Status VerifyChain(std::string_view cert_pem, std::string_view ca_pem, WallTime at);
+
 // Whether a client that trusts the certificates of `ca_pem` alone takes the chain `cert_pem` for that host (a name or
 // an IP address) at that time: kFailedPrecondition with the reason where it doesn't, kInvalidArgument for what is no
 // PEM.

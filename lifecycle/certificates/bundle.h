@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,12 +32,14 @@ bool IsFor(const Request& request, std::string_view cert_pem);
 // Whose a live caBundle is.
 enum class BundleOwner {
   kNobody,  // empty, or a placeholder that isn't PEM: to be filled in
-  kOurs,    // every certificate in it is in the Secret's ca.crt, next.crt or tls.crt, or was made for the request, or
+  kOurs,    // every certificate in it is in the Secret's ca.crt, next.crt or tls.crt, or was made for one of the requests, or
             // has ended: to be written over
   kOther,   // somebody else's, be it in part: neither written over nor extended
 };
-// `secret_pem`: the certificates that the Secret holds, one text after another; "" where it is gone.
-BundleOwner OwnerOf(std::string_view bundle_pem, const Request& request, std::string_view secret_pem, WallTime now);
+// `requests`: the Secret's, and those of who issues for it. `secret_pem`: the certificates that their Secrets hold, one
+// text after another; "" where they are gone.
+BundleOwner OwnerOf(std::string_view bundle_pem, std::span<const Request> requests, std::string_view secret_pem,
+                    WallTime now);
 
 // The caBundles of a live object as PEM, one for each webhook that it calls; empty texts for those that have none, and
 // for what is no base64. None for an object that calls no webhook: a CRD without conversion by webhook.

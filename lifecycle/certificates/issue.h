@@ -7,7 +7,7 @@
 //      is served than before. The caller brings ca.crt into everything that is injected.
 //   2. kServeNext, once that ca.crt has been in all of it for kBundleSettles: next.crt becomes tls.crt. The former CA
 //      stays in ca.crt, since a process may serve with the former certificate until that ends.
-//   3. kDropFormer, when a former CA has ended.
+//   3. kTidyTrusted, when a former CA has ended: it leaves ca.crt.
 //
 // ca.crt is what is to be trusted, and so what is injected: as cert-manager's injector takes it, should that come in
 // between. Its first certificate is always the CA of tls.crt, the only one that cert-manager's CA issuer reads. For an
@@ -73,9 +73,9 @@ enum class Step {
   kBlocked,     // something has to be done that can't be: `why` says what is missing
   kIssue,       // nothing can be served, and nothing is lost by serving a new certificate at once
   kRenew,       // a new certificate at once, of a CA that is trusted already
-  kTrustNext,   // and 2 and 3: see above
-  kServeNext,
-  kDropFormer,
+  kTrustNext,   // see above
+  kServeNext,   // see above; at once where nothing else can be served
+  kTidyTrusted, // ca.crt alone is written: what has ended leaves it, what is needed and was lost comes back
 };
 
 // Rows of a metric and reasons of events: "Issued".
