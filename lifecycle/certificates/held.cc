@@ -73,10 +73,10 @@ Held Read(const SecretData& data, WallTime now) {
 
 Result<Authority> ReadAuthority(const Request& request, const Inputs& inputs) {
   auto refused = [&](std::string_view why) {
-    return Error{Code::kFailedPrecondition,
-                 fmt::format("Secret {}/{} with the CA that is to issue {}", request.certificate.ns,
-                             request.issuer_secret, why),
-                 {}};
+    return Error{
+        Code::kFailedPrecondition,
+        fmt::format("Secret {}/{} with the CA that is to issue {}", request.certificate.ns, request.issuer_secret, why),
+        {}};
   };
   if (inputs.issuer == nullptr) return refused("isn't there");
   Held held = Read(*inputs.issuer, inputs.now);

@@ -104,7 +104,8 @@ void ReadKey(const FieldReader& spec, const Json& json, Reading& reading, Reques
 
 bool IsAddress(const std::string& host) {
   auto canonical = http::CanonicalHost(host);
-  return canonical.ok() && (canonical->find(':') != std::string::npos || host.find_first_not_of("0123456789.") == std::string::npos);
+  return canonical.ok() &&
+         (canonical->find(':') != std::string::npos || host.find_first_not_of("0123456789.") == std::string::npos);
 }
 
 void ReadHosts(const FieldReader& spec, Reading& reading, Request& out) {
@@ -245,18 +246,18 @@ Result<Request> RequestOf(const kube::Object& certificate) {
 }
 
 Json SpecOf(const Request& request) {
-  Json spec = {{"secretName", request.secret_name},
-               {"dnsNames", request.dns_names},
-               {"ipAddresses", request.ip_addresses},
-               {"commonName", request.common_name},
-               {"subject", {{"organizations", request.organizations}}},
-               {"duration", api::FormatDuration(request.duration)},
-               {"issuerRef",
-                {{"name", request.issuer.name}, {"kind", request.issuer.kind}, {"group", request.issuer.group}}},
-               {"isCA", request.authority},
-               {"usages", request.usages},
-               {"privateKey", KeySpec(request)},
-               {"secretTemplate", {{"labels", request.secret_labels}, {"annotations", request.secret_annotations}}}};
+  Json spec = {
+      {"secretName", request.secret_name},
+      {"dnsNames", request.dns_names},
+      {"ipAddresses", request.ip_addresses},
+      {"commonName", request.common_name},
+      {"subject", {{"organizations", request.organizations}}},
+      {"duration", api::FormatDuration(request.duration)},
+      {"issuerRef", {{"name", request.issuer.name}, {"kind", request.issuer.kind}, {"group", request.issuer.group}}},
+      {"isCA", request.authority},
+      {"usages", request.usages},
+      {"privateKey", KeySpec(request)},
+      {"secretTemplate", {{"labels", request.secret_labels}, {"annotations", request.secret_annotations}}}};
   if (request.renew_before) spec["renewBefore"] = api::FormatDuration(*request.renew_before);
   if (request.renew_before_percentage) spec["renewBeforePercentage"] = *request.renew_before_percentage;
   return spec;
