@@ -196,6 +196,13 @@ void ReadTemplate(const FieldReader& spec, const Json& json, Reading& reading, R
   }
 }
 
+const Json* ObjectAt(const Json* spec, const std::string& key, Reading& reading) {
+  const Json* found = spec == nullptr ? nullptr : Find(*spec, {key});
+  if (found == nullptr || found->is_null()) return nullptr;
+  if (!found->is_object()) reading.Fail("spec." + key, "must be an object");
+  return found;
+}
+
 Json KeySpec(const Request& request) {
   const bool rsa = request.key.algorithm == Algorithm::kRsa;
   return {{"algorithm", rsa ? "RSA" : "ECDSA"},
@@ -268,8 +275,8 @@ Result<std::string> CaSecretOf(const kube::Object& issuer) {
   const Json* spec = Find(issuer.json(), {"spec"});
   Reading reading;
   reading.Only(spec, "spec", {"selfSigned", "ca"});
-  const Json* self_signed = spec == nullptr ? nullptr : Find(*spec, {"selfSigned"});
-  const Json* ca = spec == nullptr ? nullptr : Find(*spec, {"ca"});
+  const Json* self_signed = ObjectAt(spec, "selfSigned", reading);
+  const Json* ca = ObjectAt(spec, "ca", reading);
   reading.Only(self_signed, "spec.selfSigned", {});
   reading.Only(ca, "spec.ca", {"secretName"});
   if ((self_signed == nullptr) == (ca == nullptr)) reading.Fail("spec", "must have one of selfSigned and ca");

@@ -166,6 +166,8 @@ TEST(Requests, RefusesIssuersOfOtherSorts) {
   const std::pair<kube::Object, std::string_view> cases[] = {
       {Made("Issuer", {{"acme", Json::object()}}, "self"),
        "Issuer.cert-manager.io/ns/self: spec.acme: isn't supported"},
+      {Made("Issuer", {{"selfSigned", "yes"}}, "self"), "spec.selfSigned: must be an object"},
+      {Made("Issuer", {{"selfSigned", nullptr}}, "self"), "spec: must have one of"},
       {Made("Issuer", Json::object(), "self"), "spec: must have one of selfSigned and ca"},
       {Made("Issuer", {{"selfSigned", {{"crlDistributionPoints", Json::array()}}}}, "self"),
        "spec.selfSigned.crlDistributionPoints: isn't"},
