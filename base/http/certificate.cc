@@ -129,7 +129,8 @@ Status Verify(std::string_view cert_pem, std::string_view ca_pem, const std::str
   ERR_clear_error();
   if (verified) return Ok();
   const char* why = X509_verify_cert_error_string(X509_STORE_CTX_get_error(ctx.get()));
-  return Error{Code::kFailedPrecondition, fmt::format("certificate for {}: {}", host.empty() ? "any use" : host, why), {}};
+  return Error{
+      Code::kFailedPrecondition, fmt::format("certificate for {}: {}", host.empty() ? "any use" : host, why), {}};
 }
 
 }  // namespace

@@ -67,9 +67,9 @@ TEST(Keys, AreOfTheKindThatIsAskedFor) {
 }
 
 TEST(Keys, OfOtherSizesAreRefused) {
-  for (const KeyKind& bad :
-       {KeyKind{Algorithm::kRsa, 2047, false}, KeyKind{Algorithm::kRsa, 8193, false}, KeyKind{Algorithm::kRsa, 0, false},
-        KeyKind{Algorithm::kEcdsa, 255, false}, KeyKind{Algorithm::kEcdsa, 2048, false}}) {
+  for (const KeyKind& bad : {KeyKind{Algorithm::kRsa, 2047, false}, KeyKind{Algorithm::kRsa, 8193, false},
+                             KeyKind{Algorithm::kRsa, 0, false}, KeyKind{Algorithm::kEcdsa, 255, false},
+                             KeyKind{Algorithm::kEcdsa, 2048, false}}) {
     EXPECT_EQ(MakeKey(bad).code(), Code::kInvalidArgument) << bad.bits;
   }
   EXPECT_EQ(ReadKeyKind("nonsense").code(), Code::kInvalidArgument);

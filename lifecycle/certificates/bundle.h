@@ -32,8 +32,8 @@ bool IsFor(const Request& request, std::string_view cert_pem);
 // Whose a live caBundle is.
 enum class BundleOwner {
   kNobody,  // empty, or a placeholder that isn't PEM: to be filled in
-  kOurs,    // every certificate in it is in the Secret's ca.crt, next.crt or tls.crt, or was made for one of the requests, or
-            // has ended: to be written over
+  kOurs,    // every certificate in it is in the Secret's ca.crt, next.crt or tls.crt, or was made for one of the
+            // requests, or has ended: to be written over
   kOther,   // somebody else's, be it in part: neither written over nor extended
 };
 // `requests`: the Secret's, and those of who issues for it. `secret_pem`: the certificates that their Secrets hold, one

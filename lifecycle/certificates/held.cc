@@ -17,6 +17,8 @@ KeyPair ReadPair(std::string cert, std::string key, WallTime now) {
   Status fits = http::CheckKey(pair.pem);
   if (!fits.ok()) {
     pair.flaw = fits.error().message;
+  } else if (!facts.ok()) {
+    pair.flaw = facts.error().message;
   } else if (now < pair.facts->validity.not_before - kClocksDiffer) {
     pair.flaw = "the certificate counts from " + FormatTime(pair.facts->validity.not_before);
   } else if (now >= pair.facts->validity.not_after) {
@@ -73,10 +75,10 @@ Held Read(const SecretData& data, WallTime now) {
 
 Result<Authority> ReadAuthority(const Request& request, const Inputs& inputs) {
   auto refused = [&](std::string_view why) {
-    return Error{Code::kFailedPrecondition,
-                 fmt::format("Secret {}/{} with the CA that is to issue {}", request.certificate.ns,
-                             request.issuer_secret, why),
-                 {}};
+    return Error{
+        Code::kFailedPrecondition,
+        fmt::format("Secret {}/{} with the CA that is to issue {}", request.certificate.ns, request.issuer_secret, why),
+        {}};
   };
   if (inputs.issuer == nullptr) return refused("isn't there");
   Held held = Read(*inputs.issuer, inputs.now);
@@ -123,12 +125,8 @@ bool IsNextGood(const Request& request, const Held& held, WallTime now) {
 }
 
 std::string Trusted(const Request& request, const Held& held, const Inputs& inputs) {
-  const std::string current = CurrentRoot(request, held, inputs);
-  if (IsNextGood(request, held, inputs.now)) {
-    return Combine({current, RootOf(*held.next, held.trusted), held.trusted}, inputs.now);
-  }
   std::string unwanted = held.next && held.next->facts ? RootOf(*held.next, "") : "";
-  return Combine({current, Without(held.trusted, unwanted)}, inputs.now);
+  return Combine({CurrentRoot(request, held, inputs), Without(held.trusted, unwanted)}, inputs.now);
 }
 
 }  // namespace capi::certificates

@@ -53,8 +53,8 @@ std::string RootOf(const KeyPair& pair, const std::string& candidates_pem);
 // Whether the Secret has a next certificate that is still wanted: what is asked for, trusted by ca.crt, not due itself.
 bool IsNextGood(const Request& request, const Held& held, WallTime now);
 
-// What ca.crt has to be: who issued tls.crt, who issued the next certificate, and whom it had before and who hasn't
-// ended; without a next certificate that isn't wanted, which was never served.
+// What ca.crt has to be without the next certificate, which was never served: who issued tls.crt, and whom it had
+// before and who hasn't ended.
 std::string Trusted(const Request& request, const Held& held, const Inputs& inputs);
 
 }  // namespace capi::certificates

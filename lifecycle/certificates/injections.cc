@@ -31,8 +31,9 @@ Result<std::optional<Place>> ReadPlace(const kube::Object& object, std::string_v
   const size_t slash = text.find('/');
   Place place{text.substr(0, slash), slash == std::string::npos ? "" : text.substr(slash + 1)};
   if (!IsDns1123Label(place.ns) || !IsDns1123Subdomain(place.name)) {
-    return At(annotation, fmt::format("must be a namespace and a name, as in \"capi-system/serving-cert\"; it is \"{}\"",
-                                      Shorten(text, 100)));
+    return At(annotation,
+              fmt::format("must be a namespace and a name, as in \"capi-system/serving-cert\"; it is \"{}\"",
+                          Shorten(text, 100)));
   }
   return std::optional<Place>(std::move(place));
 }

@@ -31,10 +31,10 @@ namespace capi::certificates {
 using SecretData = std::map<std::string, std::string>;
 
 namespace data_key {
-inline constexpr const char* kServing = "tls.crt";      // and the chain to its CA, without that
+inline constexpr const char* kServing = "tls.crt";  // and the chain to its CA, without that
 inline constexpr const char* kServingKey = "tls.key";
 inline constexpr const char* kTrusted = "ca.crt";
-inline constexpr const char* kNext = "next.crt";        // while a renewal is on its way
+inline constexpr const char* kNext = "next.crt";  // while a renewal is on its way
 inline constexpr const char* kNextKey = "next.key";
 }  // namespace data_key
 
@@ -69,13 +69,13 @@ struct Inputs {
 };
 
 enum class Step {
-  kKeep,        // nothing to do
-  kBlocked,     // something has to be done that can't be: `why` says what is missing
-  kIssue,       // nothing can be served, and nothing is lost by serving a new certificate at once
-  kRenew,       // a new certificate at once, of a CA that is trusted already
-  kTrustNext,   // see above
-  kServeNext,   // see above; at once where nothing else can be served
-  kTidyTrusted, // ca.crt alone is written: what has ended leaves it, what is needed and was lost comes back
+  kKeep,         // nothing to do
+  kBlocked,      // something has to be done that can't be: `why` says what is missing
+  kIssue,        // nothing can be served, and nothing is lost by serving a new certificate at once
+  kRenew,        // a new certificate at once, of a CA that is trusted already
+  kTrustNext,    // see above
+  kServeNext,    // see above; at once where nothing else can be served
+  kTidyTrusted,  // ca.crt alone is written: what has ended leaves it, what is needed and was lost comes back
 };
 
 // Rows of a metric and reasons of events: "Issued".

@@ -57,7 +57,9 @@ Result<Made> MakeOne(const Request& request, const Held& held, const Inputs& inp
 }
 
 SecretData Served(const http::Certificate& pem, std::string trusted) {
-  return {{data_key::kServing, pem.cert_pem}, {data_key::kServingKey, pem.key_pem}, {data_key::kTrusted, std::move(trusted)}};
+  return {{data_key::kServing, pem.cert_pem},
+          {data_key::kServingKey, pem.key_pem},
+          {data_key::kTrusted, std::move(trusted)}};
 }
 
 // Of what is injected: who was trusted for this request.

@@ -104,7 +104,8 @@ void ReadKey(const FieldReader& spec, const Json& json, Reading& reading, Reques
 
 bool IsAddress(const std::string& host) {
   auto canonical = http::CanonicalHost(host);
-  return canonical.ok() && (canonical->find(':') != std::string::npos || host.find_first_not_of("0123456789.") == std::string::npos);
+  return canonical.ok() &&
+         (canonical->find(':') != std::string::npos || host.find_first_not_of("0123456789.") == std::string::npos);
 }
 
 void ReadHosts(const FieldReader& spec, Reading& reading, Request& out) {
@@ -195,6 +196,13 @@ void ReadTemplate(const FieldReader& spec, const Json& json, Reading& reading, R
   }
 }
 
+const Json* ObjectAt(const Json* spec, const std::string& key, Reading& reading) {
+  const Json* found = spec == nullptr ? nullptr : Find(*spec, {key});
+  if (found == nullptr || found->is_null()) return nullptr;
+  if (!found->is_object()) reading.Fail("spec." + key, "must be an object");
+  return found;
+}
+
 Json KeySpec(const Request& request) {
   const bool rsa = request.key.algorithm == Algorithm::kRsa;
   return {{"algorithm", rsa ? "RSA" : "ECDSA"},
@@ -245,18 +253,18 @@ Result<Request> RequestOf(const kube::Object& certificate) {
 }
 
 Json SpecOf(const Request& request) {
-  Json spec = {{"secretName", request.secret_name},
-               {"dnsNames", request.dns_names},
-               {"ipAddresses", request.ip_addresses},
-               {"commonName", request.common_name},
-               {"subject", {{"organizations", request.organizations}}},
-               {"duration", api::FormatDuration(request.duration)},
-               {"issuerRef",
-                {{"name", request.issuer.name}, {"kind", request.issuer.kind}, {"group", request.issuer.group}}},
-               {"isCA", request.authority},
-               {"usages", request.usages},
-               {"privateKey", KeySpec(request)},
-               {"secretTemplate", {{"labels", request.secret_labels}, {"annotations", request.secret_annotations}}}};
+  Json spec = {
+      {"secretName", request.secret_name},
+      {"dnsNames", request.dns_names},
+      {"ipAddresses", request.ip_addresses},
+      {"commonName", request.common_name},
+      {"subject", {{"organizations", request.organizations}}},
+      {"duration", api::FormatDuration(request.duration)},
+      {"issuerRef", {{"name", request.issuer.name}, {"kind", request.issuer.kind}, {"group", request.issuer.group}}},
+      {"isCA", request.authority},
+      {"usages", request.usages},
+      {"privateKey", KeySpec(request)},
+      {"secretTemplate", {{"labels", request.secret_labels}, {"annotations", request.secret_annotations}}}};
   if (request.renew_before) spec["renewBefore"] = api::FormatDuration(*request.renew_before);
   if (request.renew_before_percentage) spec["renewBeforePercentage"] = *request.renew_before_percentage;
   return spec;
@@ -267,8 +275,8 @@ Result<std::string> CaSecretOf(const kube::Object& issuer) {
   const Json* spec = Find(issuer.json(), {"spec"});
   Reading reading;
   reading.Only(spec, "spec", {"selfSigned", "ca"});
-  const Json* self_signed = spec == nullptr ? nullptr : Find(*spec, {"selfSigned"});
-  const Json* ca = spec == nullptr ? nullptr : Find(*spec, {"ca"});
+  const Json* self_signed = ObjectAt(spec, "selfSigned", reading);
+  const Json* ca = ObjectAt(spec, "ca", reading);
   reading.Only(self_signed, "spec.selfSigned", {});
   reading.Only(ca, "spec.ca", {"secretName"});
   if ((self_signed == nullptr) == (ca == nullptr)) reading.Fail("spec", "must have one of selfSigned and ca");

@@ -22,7 +22,8 @@ struct Sorted {
 };
 
 Error Refused(const Place& certificate, std::string_view problem) {
-  return {Code::kInvalidArgument, fmt::format("Certificate.cert-manager.io/{}: {}", certificate.ToString(), problem), {}};
+  return {
+      Code::kInvalidArgument, fmt::format("Certificate.cert-manager.io/{}: {}", certificate.ToString(), problem), {}};
 }
 
 // An Ingress whose annotations have cert-manager make a Certificate for it, say.
@@ -65,9 +66,9 @@ Status FindIssuer(const Sorted& sorted, Request& request) {
   const bool namespaced = request.issuer.kind == "Issuer";
   auto issuer = sorted.issuers.find({namespaced ? request.certificate.ns : "", request.issuer.name});
   if (issuer == sorted.issuers.end()) {
-    return Refused(request.certificate, fmt::format("spec.issuerRef: the release has no {} \"{}\"{}", request.issuer.kind,
-                                                    request.issuer.name,
-                                                    namespaced ? " in namespace " + request.certificate.ns : ""));
+    return Refused(request.certificate,
+                   fmt::format("spec.issuerRef: the release has no {} \"{}\"{}", request.issuer.kind,
+                               request.issuer.name, namespaced ? " in namespace " + request.certificate.ns : ""));
   }
   request.issuer_secret = issuer->second;
   if (request.issuer_secret.empty()) return Ok();
@@ -87,8 +88,8 @@ Status CheckSecrets(const Sorted& sorted) {
                                                       request.secret().ToString()));
     }
     if (sorted.secrets.contains(request.secret())) {
-      return Refused(request.certificate, fmt::format("spec.secretName: the release has a Secret {} itself",
-                                                      request.secret().ToString()));
+      return Refused(request.certificate,
+                     fmt::format("spec.secretName: the release has a Secret {} itself", request.secret().ToString()));
     }
   }
   return Ok();
@@ -103,7 +104,8 @@ Result<std::vector<Request>> InOrder(std::vector<Request> requests) {
       return request.issuer_secret.empty() || made.contains({request.certificate.ns, request.issuer_secret});
     });
     if (ready == requests.end()) {
-      return Refused(requests.front().certificate, "spec.issuerRef: nobody can be the first of those that issue each other");
+      return Refused(requests.front().certificate,
+                     "spec.issuerRef: nobody can be the first of those that issue each other");
     }
     made.insert(ready->secret());
     ordered.push_back(std::move(*ready));
@@ -118,18 +120,20 @@ Result<Place> SecretOf(const InjectFrom& from, const std::vector<Request>& reque
     if (!from.secret || request.secret() != *from.secret) continue;
     auto allows = request.secret_annotations.find(kAllowsInjection);
     if (allows != request.secret_annotations.end() && allows->second == "true") return request.secret();
-    return Error{Code::kInvalidArgument,
-                 fmt::format("metadata.annotations[cert-manager.io/inject-ca-from-secret]: Certificate {} doesn't allow "
-                             "it by {}: \"true\" in its secretTemplate",
-                             request.certificate.ToString(), kAllowsInjection),
-                 {}};
+    return Error{
+        Code::kInvalidArgument,
+        fmt::format("metadata.annotations[cert-manager.io/inject-ca-from-secret]: Certificate {} doesn't allow "
+                    "it by {}: \"true\" in its secretTemplate",
+                    request.certificate.ToString(), kAllowsInjection),
+        {}};
   }
   const bool by_certificate = from.certificate.has_value();
-  return Error{Code::kInvalidArgument,
-               fmt::format("metadata.annotations[cert-manager.io/inject-ca-from{}]: no Certificate of the release {} {}",
-                           by_certificate ? "" : "-secret", by_certificate ? "is" : "makes Secret",
-                           (by_certificate ? *from.certificate : *from.secret).ToString()),
-               {}};
+  return Error{
+      Code::kInvalidArgument,
+      fmt::format("metadata.annotations[cert-manager.io/inject-ca-from{}]: no Certificate of the release {} {}",
+                  by_certificate ? "" : "-secret", by_certificate ? "is" : "makes Secret",
+                  (by_certificate ? *from.certificate : *from.secret).ToString()),
+      {}};
 }
 
 Result<std::vector<Injection>> ReadInjections(std::span<const kube::Object> objects,
@@ -170,10 +174,10 @@ std::string ToText(const Request& request) {
 Result<Request> ParseRequest(std::string_view text) {
   Json json = TRY(ParseJson(text));
   kube::Object certificate;
-  certificate.json() = {{"apiVersion", "cert-manager.io/v1"},
-                        {"kind", "Certificate"},
-                        {"metadata",
-                         {{"namespace", GetString(json, {"namespace"})}, {"name", GetString(json, {"name"})}}}};
+  certificate.json() = {
+      {"apiVersion", "cert-manager.io/v1"},
+      {"kind", "Certificate"},
+      {"metadata", {{"namespace", GetString(json, {"namespace"})}, {"name", GetString(json, {"name"})}}}};
   if (const Json* spec = Find(json, {"spec"})) certificate.json()["spec"] = *spec;
   Request request = TRY(RequestOf(certificate));
   request.issuer_secret = GetString(json, {"issuerSecret"});

@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-
 namespace capi::certificates {
 namespace {
 
@@ -20,7 +19,9 @@ kube::Object Made(std::string_view kind, Json spec, std::string_view name = "", 
   return kube::Object(std::move(json));
 }
 
-kube::Object SelfSigned(std::string_view name = "self") { return Made("Issuer", {{"selfSigned", Json::object()}}, name); }
+kube::Object SelfSigned(std::string_view name = "self") {
+  return Made("Issuer", {{"selfSigned", Json::object()}}, name);
+}
 
 // As the releases of providers write it.
 Json Spec() {
@@ -163,12 +164,16 @@ TEST(Requests, AreRefusedByNameForWhatCantBeDone) {
 
 TEST(Requests, RefusesIssuersOfOtherSorts) {
   const std::pair<kube::Object, std::string_view> cases[] = {
-      {Made("Issuer", {{"acme", Json::object()}}, "self"), "Issuer.cert-manager.io/ns/self: spec.acme: isn't supported"},
+      {Made("Issuer", {{"acme", Json::object()}}, "self"),
+       "Issuer.cert-manager.io/ns/self: spec.acme: isn't supported"},
+      {Made("Issuer", {{"selfSigned", "yes"}}, "self"), "spec.selfSigned: must be an object"},
+      {Made("Issuer", {{"selfSigned", nullptr}}, "self"), "spec: must have one of"},
       {Made("Issuer", Json::object(), "self"), "spec: must have one of selfSigned and ca"},
       {Made("Issuer", {{"selfSigned", {{"crlDistributionPoints", Json::array()}}}}, "self"),
        "spec.selfSigned.crlDistributionPoints: isn't"},
       {Made("ClusterIssuer", {{"ca", {{"secretName", "a"}}}}, "self", ""), "spec.ca: isn't supported"},
-      {Made("Issuer", {{"ca", {{"secretName", "other"}}}}, "self"), "no Certificate of the release with isCA makes Secret ns/other"},
+      {Made("Issuer", {{"ca", {{"secretName", "other"}}}}, "self"),
+       "no Certificate of the release with isCA makes Secret ns/other"},
       {Made("Issuer", {{"ca", {{"secretName", "a-cert"}}}}, "self"), "no Certificate of the release with isCA"},
       {Made("CertificateRequest", Json::object(), "x"), "CertificateRequest.cert-manager.io/ns/x: kind: isn't"},
   };
@@ -212,7 +217,8 @@ TEST(Requests, RefusesInjectionsOfWhatNobodyMakes) {
   }
   Json spec = Spec();
   spec["secretTemplate"] = {{"annotations", {{"cert-manager.io/allow-direct-injection", "true"}}}};
-  EXPECT_TRUE(ReadAll({SelfSigned(), Certificate(spec), Crd({{"cert-manager.io/inject-ca-from-secret", "ns/a-cert"}})}).ok());
+  EXPECT_TRUE(
+      ReadAll({SelfSigned(), Certificate(spec), Crd({{"cert-manager.io/inject-ca-from-secret", "ns/a-cert"}})}).ok());
 }
 
 TEST(Requests, RefusesAnIngressThatCertManagerMakesACertificateFor) {

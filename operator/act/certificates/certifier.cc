@@ -49,19 +49,6 @@ bool Changes(const certificates::Decision& decision) {
   return decision.step != certificates::Step::kKeep && decision.step != certificates::Step::kBlocked;
 }
 
-bool HasOthersBundle(const kube::Object& live, const CertificateSecret& secret, WallTime now) {
-  const certificates::Request* request = secret.request();
-  if (request == nullptr) return false;
-  std::string held;
-  for (const auto& [name, value] : secret.data()) {
-    if (name.ends_with(".crt")) held += value;
-  }
-  for (const std::string& bundle : certificates::LiveBundles(live)) {
-    if (certificates::OwnerOf(bundle, *request, held, now) == certificates::BundleOwner::kOther) return true;
-  }
-  return false;
-}
-
 kube::WriteOptions AsCertifier() {
   return {.field_manager = std::string(api::kCertificateManager), .metadata_only = true};
 }
@@ -88,6 +75,21 @@ struct Certifier::Known {
       for (std::string& bundle : certificates::LiveBundles(target)) all.push_back(std::move(bundle));
     }
     return all;
+  }
+  // Of a target: whether its bundles are, be it in part, of certificates that nobody of these has, or asks for.
+  bool HasOthersBundle(const kube::Object& target, WallTime now) const {
+    std::vector<certificates::Request> requests;
+    std::string held;
+    for (const auto& [id, secret] : secrets) {
+      if (secret.request() != nullptr) requests.push_back(*secret.request());
+      for (const auto& [name, value] : secret.data()) {
+        if (name.ends_with(".crt")) held += value;
+      }
+    }
+    for (const std::string& bundle : certificates::LiveBundles(target)) {
+      if (certificates::OwnerOf(bundle, requests, held, now) == certificates::BundleOwner::kOther) return true;
+    }
+    return false;
   }
   bool IsIssuerWritten(const kube::ObjectId& id) const {
     const std::string issuer = secrets.at(id).issuer_secret();
@@ -250,7 +252,7 @@ Status Certifier::Inject(const Context& ctx, const kube::ObjectId& id, const Kno
   const CertificateMarks marks = MarksIn(*live);
   const CertificateSecret* secret = known.Of(marks.ca_from);
   if (secret == nullptr || secret->Bundle().empty()) return Ok();
-  const bool is_others = marks.bundle.empty() && HasOthersBundle(*live, *secret, ctx.clock->Now());
+  const bool is_others = marks.bundle.empty() && known.HasOthersBundle(*live, ctx.clock->Now());
   const kube::Object bundles = is_others ? WithoutBundles(resource, *live, secret->BundleHash())
                                          : BundlesFor(resource, *live, secret->Bundle(), secret->BundleHash());
   if (is_others) {

@@ -1,5 +1,5 @@
-// behaviour.md I19, on every release of the set: what it asks of cert-manager can be done without it, except for the one
-// whose annotations nobody has filled in.
+// behaviour.md I19, on every release of the set: what it asks of cert-manager can be done without it, except for the
+// one whose annotations nobody has filled in.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
