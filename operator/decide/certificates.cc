@@ -21,7 +21,7 @@ const CertificateSeen* CertificateOf(const Fleet& fleet, const std::string& ca_f
 bool IsWhole(const CertificateSeen& seen) { return seen.held >= kCertificateKeys; }
 
 bool Trusts(const BundleSeen& target, const CertificateSeen& certificate) {
-  return target.held > 0 && target.mark == BundleMark(certificate.state.bundle, target.held);
+  return target.mark == BundleMark(certificate.state.bundle, target.held);
 }
 
 // A pause of the user's, something that can't be read, or what isn't the provider's to write.

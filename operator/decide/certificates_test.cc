@@ -106,7 +106,7 @@ TEST(Certificates, AreRenewedWhateverHoldsAnInstallation) {  // I19
       {"hands off", [](Observation& o) { o.provider.annotations["cluster.x-k8s.io/paused"] = ""; }, "HandsOff"},
       {"paused", [](Observation& o) { o.provider.spec.paused = true; }, "Steady"},
       {"its namespace is going", [](Observation& o) { o.namespace_going = true; }, "Hold"},
-      {"another tool's still", [](Observation& o) { o.former = FormerInstall{"clusterctl", "x", "v1"}; }, "Adopt"},
+      {"another tool's still", [](Observation& o) { o.former = FormerInstall{"clusterctl", "aws-system", "v1.12.0"}; }, "Adopt"},
       {"it failed just now",
        [](Observation& o) {
          o.certificate_trouble = {Error{Code::kUnavailable, "away", {}}, Seconds(1)};

@@ -252,7 +252,8 @@ Status Certifier::Inject(const Context& ctx, const kube::ObjectId& id, const Kno
   const CertificateMarks marks = MarksIn(*live);
   const CertificateSecret* secret = known.Of(marks.ca_from);
   if (secret == nullptr || secret->Bundle().empty()) return Ok();
-  const bool is_others = marks.bundle.empty() && known.HasOthersBundle(*live, ctx.clock->Now());
+  const bool was_filled_in = !marks.bundle.empty() && !marks.bundle.ends_with("/0");
+  const bool is_others = !was_filled_in && known.HasOthersBundle(*live, ctx.clock->Now());
   const kube::Object bundles = is_others ? WithoutBundles(resource, *live, secret->BundleHash())
                                          : BundlesFor(resource, *live, secret->Bundle(), secret->BundleHash());
   if (is_others) {
