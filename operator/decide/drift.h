@@ -11,6 +11,7 @@
 #include "kube/apply/manifest.h"
 #include "kube/meta/object.h"
 #include "lifecycle/plan/scale.h"
+#include "operator/decide/certificate_marks.h"
 
 namespace capi::ops {
 
@@ -22,6 +23,7 @@ struct Trace {
   std::string by;         // who else wrote after us or with us: "kubectl-edit (Update)"; "" for nobody
   Json changed;           // that writer's fieldsV1; null when it is large
   std::string scaled_by;  // who set spec.replicas through the scale subresource: an autoscaler, `kubectl scale`
+  CertificateMarks marks;  // I19
 };
 
 // Computes the trace and drops managedFields; TraceOf reads it back from such an object.

@@ -25,6 +25,7 @@ class Watches {
     kReleases,    // ConfigMaps with releases
     kNamespaces,  // whether a provider's Namespace is there
     kNewKinds,    // every CRD, for who waits for a kind (I13)
+    kCertManager, // whether cert-manager serves (I19)
     kInUse,       // what workload clusters may have (X2)
   };
   struct Key {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "api/certificates.h"
 #include "api/reasons.h"
 #include "base/strings.h"
 #include "operator/decide/contract_rules.h"
@@ -474,6 +475,9 @@ std::vector<Event> EventsOfDone(const api::ProviderStatus& is, const Done& done)
   std::vector<Event> events;
   for (const std::string& what : done.restored) {
     events.push_back({"Normal", std::string(reason::kDriftCorrected), what + "; it is as it was applied again"});
+  }
+  for (const std::string& what : done.certified) {
+    events.push_back({"Normal", std::string(reason::kCertificateIssued), what});
   }
   if (!done.chosen.empty()) events.push_back(ChoiceEvent(done.chosen));
   if (!done.adopted.empty()) {
