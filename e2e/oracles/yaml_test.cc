@@ -15,7 +15,7 @@
 #include "base/testing/length.h"
 #include "e2e/oracles/yaml_texts.h"
 #include "kube/testing/folder.h"
-#include "kube/testing/process.h"
+#include "base/processes/process.h"
 #include "kube/testing/programs.h"
 
 namespace capi::e2e {
@@ -103,7 +103,7 @@ class Differential : public testing::Test {
     std::string file = folder_.path() + "/texts";
     ASSERT_TRUE(WriteFile(file, in).ok());
     auto answers =
-        kube::RunProgram({"/bin/sh", "-c", fmt::format("exec '{}' <'{}'", program_, file)}, "", Seconds(600));
+        capi::RunProgram({"/bin/sh", "-c", fmt::format("exec '{}' <'{}'", program_, file)}, "", Seconds(600));
     ASSERT_TRUE(answers.ok()) << answers.error().message;
     auto lines = Split(*answers, '\n');
     ASSERT_GE(lines.size(), texts.size());

@@ -91,7 +91,7 @@ OperatorProcess::~OperatorProcess() {
 
 void OperatorProcess::Launch() {
   ++lives_;
-  auto started = kube::Process::Start({.argv = argv_,
+  auto started = capi::Process::Start({.argv = argv_,
                                        .log_file = LogFile(lives_),
                                        .environment = environment_,
                                        .cgroup = limit_ ? limit_->folder() : ""});

@@ -10,7 +10,7 @@
 
 #include "kube/testing/folder.h"
 #include "kube/testing/memory_limit.h"
-#include "kube/testing/process.h"
+#include "base/processes/process.h"
 
 namespace capi::e2e {
 
@@ -68,7 +68,7 @@ class OperatorProcess {
   std::atomic<int> lives_ = 0;
   std::vector<std::string> argv_, environment_;
   std::unique_ptr<kube::MemoryLimit> limit_;  // null where there is none
-  std::unique_ptr<kube::Process> process_;
+  std::unique_ptr<capi::Process> process_;
   std::atomic<bool> ended_by_test_ = false;
   bool finds_by_resync_ = false;
 };

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kube/testing/folder.h"
-#include "kube/testing/process.h"
+#include "base/processes/process.h"
 
 namespace capi::e2e {
 
@@ -45,7 +45,7 @@ class PeerOperator {
 
  private:
   kube::TemporaryFolder folder_;
-  std::unique_ptr<kube::Process> process_;
+  std::unique_ptr<capi::Process> process_;
 };
 
 }  // namespace capi::e2e

@@ -16,7 +16,7 @@
 #include "base/files.h"
 #include "base/mutex.h"
 #include "kube/testing/folder.h"
-#include "kube/testing/process.h"
+#include "base/processes/process.h"
 #include "kube/testing/programs.h"
 #include "kube/testing/tls.h"
 

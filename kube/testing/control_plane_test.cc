@@ -10,7 +10,7 @@
 #include "base/files.h"
 #include "base/strings.h"
 #include "kube/testing/folder.h"
-#include "kube/testing/process.h"
+#include "base/processes/process.h"
 #include "kube/testing/programs.h"
 
 namespace capi::kube {

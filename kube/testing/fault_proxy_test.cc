@@ -9,7 +9,7 @@
 
 #include "base/json.h"
 #include "kube/testing/control_plane.h"
-#include "kube/testing/process.h"
+#include "base/processes/process.h"
 #include "kube/testing/programs.h"
 #include "kube/testing/tls.h"
 

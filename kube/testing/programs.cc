@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/strings.h"
-#include "kube/testing/process.h"
+#include "base/processes/process.h"
 
 namespace capi::kube {
 

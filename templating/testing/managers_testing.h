@@ -9,7 +9,7 @@
 #include "api/kinds.h"
 #include "kube/testing/control_plane.h"
 #include "kube/testing/folder.h"
-#include "kube/testing/process.h"
+#include "base/processes/process.h"
 
 namespace capi::templating {
 
@@ -52,7 +52,7 @@ class ManagerRun {
 
  private:
   kube::TemporaryFolder folder_;
-  std::unique_ptr<kube::Process> process_;
+  std::unique_ptr<capi::Process> process_;
 };
 
 // Status of a GET, 0 where there is no answer; `body` gets the answer. `ca_pem`: trusted for https; "" for anything.

@@ -1,4 +1,4 @@
-#include "kube/testing/process.h"
+#include "base/processes/process.h"
 
 #include <fcntl.h>
 #include <fmt/core.h>
@@ -18,7 +18,7 @@
 #include "base/strings.h"
 #include "kube/testing/folder.h"
 
-namespace capi::kube {
+namespace capi {
 
 struct Process::State {
   ProcessOptions options;
@@ -209,4 +209,4 @@ Result<std::string> RunProgram(const std::vector<std::string>& argv, const std::
   return ReadFile(output);
 }
 
-}  // namespace capi::kube
+}  // namespace capi

@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 
-namespace capi::kube {
+namespace capi {
 
 struct ProcessOptions {
   std::vector<std::string> argv;         // argv[0] is a path
@@ -51,4 +51,4 @@ class Process {
 // Runs `argv` to its end and returns its standard output. kInternal with the exit code when that isn't 0.
 Result<std::string> RunProgram(const std::vector<std::string>& argv, const std::string& folder, Millis timeout);
 
-}  // namespace capi::kube
+}  // namespace capi

@@ -1,4 +1,4 @@
-#include "kube/testing/process.h"
+#include "base/processes/process.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include "kube/testing/control_plane.h"
 #include "kube/testing/folder.h"
 
-namespace capi::kube {
+namespace capi {
 namespace {
 
 using testing::HasSubstr;
@@ -100,4 +100,4 @@ TEST(TemporaryFolder, GoesWithItsOwner) {
 }
 
 }  // namespace
-}  // namespace capi::kube
+}  // namespace capi
