@@ -15,8 +15,8 @@
 
 #include "base/files.h"
 #include "base/mutex.h"
+#include "base/processes/temporary_folder.h"
 #include "base/strings.h"
-#include "kube/testing/folder.h"
 
 namespace capi {
 
@@ -41,10 +41,10 @@ struct Prepared {
   pid_t parent = getpid();
 };
 
-std::vector<std::string> MergedEnvironment(const std::vector<std::string>& own) {
+std::vector<std::string> MergedEnvironment(const std::vector<std::string>& own, bool inherit) {
   std::map<std::string, std::string> merged;
   auto add = [&](const std::string& entry) { merged[entry.substr(0, entry.find('='))] = entry; };
-  for (char** entry = environ; *entry != nullptr; ++entry) add(*entry);
+  for (char** entry = environ; inherit && *entry != nullptr; ++entry) add(*entry);
   for (const std::string& entry : own) add(entry);
   std::vector<std::string> out;
   for (auto& [name, entry] : merged) out.push_back(std::move(entry));
@@ -52,7 +52,7 @@ std::vector<std::string> MergedEnvironment(const std::vector<std::string>& own) 
 }
 
 void Prepare(ProcessOptions& options, Prepared& prepared) {
-  prepared.environment = MergedEnvironment(options.environment);
+  prepared.environment = MergedEnvironment(options.environment, options.inherit_environment);
   for (std::string& argument : options.argv) prepared.argv.push_back(argument.data());
   for (std::string& entry : prepared.environment) prepared.envp.push_back(entry.data());
   prepared.argv.push_back(nullptr);
@@ -77,7 +77,7 @@ void Prepare(ProcessOptions& options, Prepared& prepared) {
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   std::signal(SIGPIPE, SIG_DFL);
-  setpgid(0, 0);  // Ctrl-C goes to the test alone
+  setpgid(0, 0);  // Ctrl-C goes to the parent alone
   int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (null < 0 || dup2(null, 0) < 0 || dup2(prepared.output, 1) < 0 || dup2(prepared.log, 2) < 0) fail();
   if (*folder != '\0' && chdir(folder) != 0) fail();

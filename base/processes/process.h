@@ -1,4 +1,4 @@
-// A child process of a test: its output in a log file, and an end with its parent at the latest.
+// A child process: its output in a log file, and an end with its parent at the latest.
 #pragma once
 
 #include <sys/types.h>
@@ -20,7 +20,8 @@ struct ProcessOptions {
   std::string output_file;               // standard output; "" for the log file too
   std::string folder;                    // working folder; "" for the parent's
   std::vector<std::string> environment;  // "NAME=value", beside or instead of the parent's
-  std::string cgroup;                    // folder of the one to run in (memory_limit.h); "" for the parent's
+  bool inherit_environment = true;       // without it, `environment` is all that the child has
+  std::string cgroup;                    // folder of the control group to run in; "" for the parent's
 };
 
 // The kernel kills the child when this process dies, however it dies. Thread-safe.

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "base/files.h"
-#include "kube/testing/control_plane.h"
-#include "kube/testing/folder.h"
+#include "base/processes/temporary_folder.h"
+#include "base/testing/await.h"
 
 namespace capi {
 namespace {
@@ -35,6 +35,17 @@ TEST(Process, OutputEnvironmentFolderAndExitCodeAreAsAsked) {
   EXPECT_EQ(process.LogTail(), "trouble");
 }
 
+TEST(Process, HasOnlyTheEnvironmentThatIsGivenWhereItInheritsNone) {
+  TemporaryFolder folder;
+  std::unique_ptr<Process> keep;
+  Process& process = Launch(keep, {.argv = {"/usr/bin/env"},
+                                   .output_file = folder.path() + "/output",
+                                   .environment = {"COLOUR=green"},
+                                   .inherit_environment = false});
+  EXPECT_EQ(process.Wait(Seconds(30)), 0);
+  EXPECT_EQ(*ReadFile(folder.path() + "/output"), "COLOUR=green\n");
+}
+
 TEST(Process, StopsBySignalAndByForceWhereThatIsIgnored) {
   std::unique_ptr<Process> keep;
   EXPECT_EQ(Launch(keep, {.argv = {"/bin/sleep", "1000"}}).Stop(SIGTERM), 128 + SIGTERM);
@@ -42,7 +53,7 @@ TEST(Process, StopsBySignalAndByForceWhereThatIsIgnored) {
   TemporaryFolder folder;
   Process& stubborn = Launch(keep, {.argv = {"/bin/sh", "-c", "trap '' TERM; echo ready; while :; do sleep 1; done"},
                                     .log_file = folder.path() + "/log"});
-  ASSERT_TRUE(Eventually([&] { return stubborn.LogTail() == "ready"; }));
+  ASSERT_TRUE(Await([&] { return stubborn.LogTail() == "ready"; }));
   EXPECT_FALSE(stubborn.Wait(Millis(1)).has_value());
   EXPECT_EQ(stubborn.Stop(SIGTERM, Millis(50)), 128 + SIGKILL);
 }
@@ -73,7 +84,7 @@ TEST(Process, DiesWithItsParent) {
   kill(parent, SIGKILL);
   waitpid(parent, nullptr, 0);
   // Gone, or a zombie where nobody reaps orphans.
-  EXPECT_TRUE(Eventually([&] {
+  EXPECT_TRUE(Await([&] {
     auto stat = ReadFile("/proc/" + std::to_string(child) + "/stat");
     return !stat.ok() || stat->find(") Z ") != std::string::npos;
   }));

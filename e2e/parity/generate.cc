@@ -6,13 +6,13 @@
 
 #include "base/encoding.h"
 #include "base/files.h"
+#include "base/processes/process.h"
+#include "base/processes/temporary_folder.h"
 #include "base/strings.h"
 #include "base/testing/environment.h"
 #include "base/yaml/yaml.h"
 #include "e2e/support/clusterctl_programs.h"
 #include "kube/client/config/run_program.h"
-#include "kube/testing/folder.h"
-#include "base/processes/process.h"
 
 namespace capi::e2e {
 namespace {
@@ -45,7 +45,7 @@ std::string ErrorOf(const std::string& text) {
 }
 
 Result<Printed> Run(const std::string& path, const ParityCase& c) {
-  kube::TemporaryFolder folder;
+  TemporaryFolder folder;
   std::string config = folder.path() + "/clusterctl.yaml";
   TRY(WriteFile(config, c.Configuration(c.release.path)));
   kube::Program program{.command = path, .args = c.Arguments()};

@@ -20,14 +20,14 @@
 #include "base/files.h"
 #include "base/http/client.h"
 #include "base/mutex.h"
+#include "base/processes/process.h"
+#include "base/processes/temporary_folder.h"
 #include "base/strings.h"
 #include "base/testing/value_or_abort.h"
 #include "base/yaml/yaml.h"
 #include "e2e/real_managers/forwarder.h"
 #include "e2e/support/managed_cluster.h"
-#include "kube/testing/folder.h"
 #include "kube/testing/ports.h"
-#include "base/processes/process.h"
 #include "kube/testing/programs.h"
 
 namespace capi::e2e {
@@ -311,7 +311,7 @@ class RealManagers::StandIn {
 
   const Managed& provider_;
   std::unique_ptr<kube::Client> client_;
-  kube::TemporaryFolder folder_;
+  TemporaryFolder folder_;
   kube::KeyPair certificate_;
   std::map<std::string, std::string> programs_;  // by series
   Forwarder service_;

@@ -6,12 +6,12 @@
 #include "api/testing/variables.h"
 #include "base/files.h"
 #include "base/http/server/server.h"
+#include "base/processes/process.h"
+#include "base/processes/temporary_folder.h"
 #include "base/strings.h"
 #include "base/testing/vectors.h"
 #include "base/yaml/yaml.h"
 #include "e2e/support/clusterctl_programs.h"
-#include "kube/testing/folder.h"
-#include "base/processes/process.h"
 
 namespace capi::e2e {
 namespace {
@@ -53,7 +53,7 @@ class Program {
   }
 
  private:
-  kube::TemporaryFolder folder_;
+  TemporaryFolder folder_;
   int runs_ = 0;
 };
 

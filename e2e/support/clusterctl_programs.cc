@@ -1,8 +1,8 @@
 #include "e2e/support/clusterctl_programs.h"
 
+#include "base/processes/process.h"
 #include "base/strings.h"
 #include "base/testing/environment.h"
-#include "base/processes/process.h"
 
 namespace capi::e2e {
 namespace {

@@ -99,7 +99,7 @@ std::string CommandsOf(const std::string& page, const std::string& heading) {
 }
 
 ToolRun RunCommands(const std::string& kubeconfig, const std::string& script) {
-  kube::TemporaryFolder folder;
+  TemporaryFolder folder;
   std::string kubectl = Program("kubectl");
   std::string path = EnvironmentVariable("PATH");
   capi::ProcessOptions options;

@@ -15,8 +15,8 @@
 
 #include "base/files.h"
 #include "base/mutex.h"
-#include "kube/testing/folder.h"
 #include "base/processes/process.h"
+#include "base/processes/temporary_folder.h"
 #include "kube/testing/programs.h"
 #include "kube/testing/tls.h"
 

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "base/strings.h"
 #include "base/processes/process.h"
+#include "base/strings.h"
 
 namespace capi::kube {
 

@@ -90,7 +90,7 @@ RenderedManager RenderManager(const RealManager& manager, std::string_view spec)
 }
 
 std::string OutputOf(const std::string& program, const std::vector<std::string>& args) {
-  kube::TemporaryFolder folder;
+  TemporaryFolder folder;
   std::string log = folder.path() + "/log";
   capi::ProcessOptions options;
   options.argv = {ValueOrAbort(kube::FindProgram(program), program)};

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "api/kinds.h"
-#include "kube/testing/control_plane.h"
-#include "kube/testing/folder.h"
 #include "base/processes/process.h"
+#include "base/processes/temporary_folder.h"
+#include "kube/testing/control_plane.h"
 
 namespace capi::templating {
 
@@ -51,7 +51,7 @@ class ManagerRun {
   void Stop() { process_->Stop(SIGKILL); }
 
  private:
-  kube::TemporaryFolder folder_;
+  TemporaryFolder folder_;
   std::unique_ptr<capi::Process> process_;
 };
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace capi::kube {
+namespace capi {
 
 // Made under $TMPDIR or /tmp; ends the process when it can't be. Folders that a killed process left behind are removed
 // by the next one that makes a folder. Immutable.
@@ -20,4 +20,4 @@ class TemporaryFolder {
   int lock_ = -1;  // of the folder itself: whoever gets it knows that the owner is gone
 };
 
-}  // namespace capi::kube
+}  // namespace capi

@@ -1,4 +1,4 @@
-#include "kube/testing/folder.h"
+#include "base/processes/temporary_folder.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -10,7 +10,7 @@
 #include <ctime>
 #include <filesystem>
 
-namespace capi::kube {
+namespace capi {
 namespace {
 
 constexpr char kPrefix[] = "capi-test-";
@@ -56,4 +56,4 @@ TemporaryFolder::~TemporaryFolder() {
   close(lock_);
 }
 
-}  // namespace capi::kube
+}  // namespace capi
