@@ -32,6 +32,7 @@ struct ContainerFacts {
   std::optional<ContainerEnd> end;
   std::string source;        // of its program, for people
   std::map<int, int> ports;  // its own -> of loopback
+  int pid = 0;               // of what runs
 };
 
 struct PodFacts {

@@ -23,7 +23,7 @@ class ProgramHelp {
   std::map<std::string, Flags> known_ CAPI_GUARDED_BY(mu_);  // by path, size and time
 };
 
-// A port of loopback that nobody listens on; 0 where there is none.
+// A port that nobody listens on, whatever the address; 0 where there is none.
 int FreePort();
 
 }  // namespace capi::local
