@@ -10,12 +10,12 @@
 #include "cli/airgap/bundle.h"
 #include "cli/airgap/bundle_commands.h"
 #include "cli/airgap/bundle_format.h"
-#include "fetch/archives/tar.h"
 #include "cli/cert_manager/release.h"
 #include "cli/frame/interrupt.h"
 #include "cli/frame/output.h"
 #include "cli/frame/table.h"
 #include "cli/install/list_images.h"
+#include "fetch/archives/tar.h"
 
 namespace capi::cli {
 namespace {

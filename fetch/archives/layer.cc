@@ -43,16 +43,11 @@ LayerEntry::Kind KindOf(char type) {
   switch (type) {
     case '\0':
     case '0':
-    case '7':
-      return LayerEntry::Kind::kFile;
-    case '1':
-      return LayerEntry::Kind::kHardLink;
-    case '2':
-      return LayerEntry::Kind::kSymbolicLink;
-    case '5':
-      return LayerEntry::Kind::kFolder;
-    default:
-      return LayerEntry::Kind::kOther;
+    case '7': return LayerEntry::Kind::kFile;
+    case '1': return LayerEntry::Kind::kHardLink;
+    case '2': return LayerEntry::Kind::kSymbolicLink;
+    case '5': return LayerEntry::Kind::kFolder;
+    default: return LayerEntry::Kind::kOther;
   }
 }
 

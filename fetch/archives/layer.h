@@ -29,8 +29,8 @@ struct LayerVisitor {
 };
 
 // Reads what tar programs write today: POSIX's format with its extended headers, and GNU's long names and large sizes.
-// Holds no more than a header, whatever the archive has. Errors are kInvalidArgument, kUnsupported for sparse files, and
-// those of the visitor; after one nothing may be added. Thread-compatible.
+// Holds no more than a header, whatever the archive has. Errors are kInvalidArgument, kUnsupported for sparse files,
+// and those of the visitor; after one nothing may be added. Thread-compatible.
 class LayerReader {
  public:
   explicit LayerReader(LayerVisitor visitor) : visitor_(std::move(visitor)) {}
@@ -48,12 +48,12 @@ class LayerReader {
   Status Extended();
 
   const LayerVisitor visitor_;
-  std::string header_;                        // what came of the next one
-  std::uint64_t content_ = 0, padding_ = 0;   // bytes to come
-  char extension_ = '\0';                     // the content is that of an extended header of this type
-  std::string extension_text_;                // what came of it
-  bool is_file_ = false;                      // the content is a file's
-  std::string next_name_, next_link_;         // of the next entry, where an extended header has them; else ""
+  std::string header_;                       // what came of the next one
+  std::uint64_t content_ = 0, padding_ = 0;  // bytes to come
+  char extension_ = '\0';                    // the content is that of an extended header of this type
+  std::string extension_text_;               // what came of it
+  bool is_file_ = false;                     // the content is a file's
+  std::string next_name_, next_link_;        // of the next entry, where an extended header has them; else ""
   std::string next_size_;
   bool ended_ = false;
 };

@@ -70,17 +70,17 @@ TEST(Layer, IsReadInPiecesOfAnySize_G9) {
 
 TEST(Layer, LongNamesAndLargeSizesAreReadAsTarProgramsWriteThem_G9) {
   const std::string name(300, 'n'), link(200, 'l');
-  const std::string pax = ExtendedRecord("path", name) + ExtendedRecord("linkpath", link) +
-                          ExtendedRecord("SCHILY.xattr.user.a", "a=b\nc");
+  const std::string pax =
+      ExtendedRecord("path", name) + ExtendedRecord("linkpath", link) + ExtendedRecord("SCHILY.xattr.user.a", "a=b\nc");
   EXPECT_THAT(Read(TestLayer({{"x", 'x', pax}, {"short", '2', "", "a"}, {"b"}})).value(),
               ElementsAre("link " + name + " -> " + link, "file b \"\""));
-  EXPECT_THAT(Read(TestLayer({{"././@LongLink", 'L', name + '\0'}, {"././@LongLink", 'K', link + '\0'}, {"s", '1'}}))
-                  .value(),
-              ElementsAre("hard link " + name + " -> " + link));
+  EXPECT_THAT(
+      Read(TestLayer({{"././@LongLink", 'L', name + '\0'}, {"././@LongLink", 'K', link + '\0'}, {"s", '1'}})).value(),
+      ElementsAre("hard link " + name + " -> " + link));
   EXPECT_THAT(Read(TestLayer({{"g", 'g', ExtendedRecord("path", "no")}, {"a"}})).value(), ElementsAre("file a \"\""));
   // The size of one that octal digits don't hold.
-  EXPECT_THAT(Read(TestLayer({{"x", 'x', ExtendedRecord("size", "3")}}).substr(0, 1024) +
-                   TestHeader({"big"}) + "abc" + TarPadding(3) + TarEnd())
+  EXPECT_THAT(Read(TestLayer({{"x", 'x', ExtendedRecord("size", "3")}}).substr(0, 1024) + TestHeader({"big"}) + "abc" +
+                   TarPadding(3) + TarEnd())
                   .value(),
               ElementsAre("file big \"abc\""));
   std::string binary = TestHeader({"big"});
@@ -99,7 +99,8 @@ TEST(Layer, WhatIsBehindTheEndCountsForNothing_G9) {
 }
 
 TEST(Layer, EveryCutIsNoticed_G9) {
-  const std::string archive = TestLayer({{"a", '0', "hello"}, {"x", 'x', ExtendedRecord("path", "b")}, {"c", '0', "1"}});
+  const std::string archive =
+      TestLayer({{"a", '0', "hello"}, {"x", 'x', ExtendedRecord("path", "b")}, {"c", '0', "1"}});
   const size_t blocks[] = {0, 1024, 1024 + 1024 + 1024};  // between entries
   for (size_t size = 0; size < archive.size() - 1024; size += 1) {
     const bool between = std::find(std::begin(blocks), std::end(blocks), size) != std::end(blocks);
@@ -127,8 +128,10 @@ TEST(Layer, WhatIsNoneIsRefused_G9) {
       {TestLayer({{"x", 'x', "7 path\n"}, {"a"}}), Code::kInvalidArgument, "extended header can't be read"},
       {TestLayer({{"x", 'x', "2 \n"}, {"a"}}), Code::kInvalidArgument, "extended header can't be read"},
       {TestLayer({{"x", 'x', ExtendedRecord("size", "-1")}, {"a"}}), Code::kInvalidArgument, "no size"},
-      {TestLayer({{"x", 'x', ExtendedRecord("path", std::string("a\0b", 3))}, {"a"}}), Code::kInvalidArgument, "no file"},
-      {TestLayer({{"x", 'x', ExtendedRecord("path", std::string(5000, 'a'))}, {"a"}}), Code::kInvalidArgument, "too long"},
+      {TestLayer({{"x", 'x', ExtendedRecord("path", std::string("a\0b", 3))}, {"a"}}), Code::kInvalidArgument,
+       "no file"},
+      {TestLayer({{"x", 'x', ExtendedRecord("path", std::string(5000, 'a'))}, {"a"}}), Code::kInvalidArgument,
+       "too long"},
       {TestLayer({{"L", 'L', std::string((1u << 20) + 1, 'a')}}), Code::kInvalidArgument, "header is too large"},
   };
   for (const Case& c : cases) {

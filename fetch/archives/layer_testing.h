@@ -35,8 +35,7 @@ inline std::string TestHeader(const TestEntry& entry) {
 
 inline std::string TestLayer(const std::vector<TestEntry>& entries) {
   std::string out;
-  for (const TestEntry& entry : entries)
-    out += TestHeader(entry) + entry.content + TarPadding(entry.content.size());
+  for (const TestEntry& entry : entries) out += TestHeader(entry) + entry.content + TarPadding(entry.content.size());
   return out + TarEnd();
 }
 

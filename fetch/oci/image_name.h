@@ -8,7 +8,8 @@
 
 namespace capi::fetch {
 
-// "[host[:port]/]repository[:tag][@sha256:<hex>]"; without a host it is Docker Hub's. kInvalidArgument for what is none.
+// "[host[:port]/]repository[:tag][@sha256:<hex>]"; without a host it is Docker Hub's. kInvalidArgument for what is
+// none.
 Result<api::OciReference> ParseImageName(const std::string& image);
 
 }  // namespace capi::fetch

@@ -27,7 +27,10 @@ constexpr std::string_view kPlatform = "linux/arm64";
 
 constexpr size_t kHead = 64 << 10;  // where a program says what it wants
 constexpr size_t kLongestPath = 4096;
-constexpr std::string_view kElf = "\x7f" "ELF", kUsualSearch = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+constexpr std::string_view kElf =
+                               "\x7f"
+                               "ELF",
+                           kUsualSearch = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 Error DoesntRun(const std::string& path, std::string_view why) {
   return Error{Code::kUnsupported, fmt::format("{} {}", path, why), {}};
@@ -57,7 +60,8 @@ Result<std::string> HeadOf(const std::string& path) {
 std::uint64_t NumberAt(std::string_view bytes, std::uint64_t at, size_t size) {
   std::uint64_t value = 0;
   for (size_t i = size; i-- > 0;)
-    value = (value << 8) | (at < bytes.size() && i < bytes.size() - at ? static_cast<unsigned char>(bytes[at + i]) : 0u);
+    value =
+        (value << 8) | (at < bytes.size() && i < bytes.size() - at ? static_cast<unsigned char>(bytes[at + i]) : 0u);
   return value;
 }
 
@@ -80,22 +84,14 @@ std::string LoaderOf(std::string_view head) {
 // The architecture that ELF's number is for, where images have one of that name.
 std::string ArchitectureOf(std::uint64_t machine) {
   switch (machine) {
-    case 3:
-      return "386";
-    case 21:
-      return "ppc64le";
-    case 22:
-      return "s390x";
-    case 40:
-      return "arm";
-    case 62:
-      return "amd64";
-    case 183:
-      return "arm64";
-    case 243:
-      return "riscv64";
-    default:
-      return fmt::format("number {} of ELF", machine);
+    case 3: return "386";
+    case 21: return "ppc64le";
+    case 22: return "s390x";
+    case 40: return "arm";
+    case 62: return "amd64";
+    case 183: return "arm64";
+    case 243: return "riscv64";
+    default: return fmt::format("number {} of ELF", machine);
   }
 }
 
@@ -108,7 +104,8 @@ Status CheckElf(const std::string& path, std::string_view head) {
                                        ArchitectureOf(machine), kPlatform));
   const std::string loader = LoaderOf(head);
   if (loader.empty() || access(loader.c_str(), X_OK) == 0) return Ok();
-  return DoesntRun(path, fmt::format("isn't a static program: it wants the loader {}, which isn't on this machine", loader));
+  return DoesntRun(path,
+                   fmt::format("isn't a static program: it wants the loader {}, which isn't on this machine", loader));
 }
 
 Status CheckScript(const std::string& path, std::string_view head) {

@@ -31,14 +31,18 @@ TEST(Executable, WhatDoesntRunHereIsRefused_G9) {
       {"other", Elf(ThisMachine() == kAmd64 ? kArm64 : kAmd64), 0755, "is a program for another architecture"},
       {"narrow", Elf(ThisMachine()).replace(4, 1, "\1"), 0755, "is a program for another architecture"},
       {"here", Elf(ThisMachine(), "/bin/sh"), 0755, ""},
-      {"musl", Elf(ThisMachine(), "/lib/ld-none.so.1"), 0755, "it wants the loader /lib/ld-none.so.1, which isn't on this"},
+      {"musl", Elf(ThisMachine(), "/lib/ld-none.so.1"), 0755,
+       "it wants the loader /lib/ld-none.so.1, which isn't on this"},
       {"script", "#!/bin/sh\nexit 0\n", 0755, ""},
       {"spaces", "#! /bin/sh -e\n", 0755, ""},
       {"busybox", "#!/bin/none -x\n", 0755, "is a script for \"/bin/none\", which isn't on this machine"},
       {"bare", "#!", 0755, "is a script for \"\""},
       {"text", "hello", 0755, "is neither a program nor a script"},
       {"empty", "", 0755, "is neither a program nor a script"},
-      {"cut", "\x7f" "ELF", 0755, "another architecture"},
+      {"cut",
+       "\x7f"
+       "ELF",
+       0755, "another architecture"},
       {"plain", "#!/bin/sh\n", 0644, "may not be executed"},
   };
   for (const Case& c : cases) {

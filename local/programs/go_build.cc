@@ -25,14 +25,18 @@ constexpr size_t kLogLines = 5;
 constexpr Millis kLook{100}, kGrace{5000};
 
 Error Invalid(const std::string& text, std::string_view why) {
-  return Error{Code::kInvalidArgument, fmt::format("{} {}: write MODULE[/PACKAGE]@VERSION, as in {}/bootstrap/kubeadm@v1.12.1",
-                                                   api::GoQuote(text), why, kClusterApi), {}};
+  return Error{Code::kInvalidArgument,
+               fmt::format("{} {}: write MODULE[/PACKAGE]@VERSION, as in {}/bootstrap/kubeadm@v1.12.1",
+                           api::GoQuote(text), why, kClusterApi),
+               {}};
 }
 
 // As module paths have them; nothing that `go` would take for a flag.
 bool IsPackagePath(std::string_view text) {
   const size_t slash = text.find('/');
-  auto fits = [](unsigned char c) { return std::isalnum(c) != 0 || c == '.' || c == '-' || c == '_' || c == '~' || c == '/'; };
+  auto fits = [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '.' || c == '-' || c == '_' || c == '~' || c == '/';
+  };
   return !text.empty() && std::isalnum(static_cast<unsigned char>(text.front())) != 0 && text.find("..") == text.npos &&
          text.substr(0, slash).find('.') != text.npos && std::all_of(text.begin(), text.end(), fits);
 }

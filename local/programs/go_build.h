@@ -33,8 +33,8 @@ Result<GoPackage> ParseGoPackage(const std::string& text);
 // that its tag says. nullopt for any other.
 std::optional<GoPackage> KnownGoPackage(const api::OciReference& image);
 
-// Builds what isn't in its folder yet with the `go` of PATH, without cgo, so that it is static. What `go` says is in a log
-// beside it. Thread-safe; several processes may use one folder.
+// Builds what isn't in its folder yet with the `go` of PATH, without cgo, so that it is static. What `go` says is in a
+// log beside it. Thread-safe; several processes may use one folder.
 class GoBuilds {
  public:
   using Getenv = std::function<std::optional<std::string>(const std::string&)>;
@@ -46,7 +46,8 @@ class GoBuilds {
 
  private:
   Status Build(const Context& ctx, const std::string& go, const GoPackage& package, const std::string& target);
-  Status Run(const Context& ctx, const std::vector<std::string>& argv, const std::string& folder, const std::string& log);
+  Status Run(const Context& ctx, const std::vector<std::string>& argv, const std::string& folder,
+             const std::string& log);
   std::string FindGo() const;
 
   const std::string folder_;

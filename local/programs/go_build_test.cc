@@ -22,9 +22,10 @@ TEST(GoBuild, PackagesAreReadAsGoNamesThem_G9) {
   const GoPackage package = ParseGoPackage("example.com/org/m/v2/cmd/manager@v2.0.1-rc.1").value();
   EXPECT_EQ(package.package, "example.com/org/m/v2/cmd/manager");
   EXPECT_EQ(package.version, "v2.0.1-rc.1");
-  for (const char* text : {"", "example.com/m", "@v1.0.0", "example.com/m@", "example.com/m@latest", "example.com/m@1.0.0",
-                           "-flag.x/m@v1.0.0", "example.com/../m@v1.0.0", "no-host/m@v1.0.0", "example.com/a b@v1.0.0",
-                           "example.com/m@v1.0.0 -x", "./cmd@v1.0.0", "example.com/m@v1@v2"}) {
+  for (const char* text :
+       {"", "example.com/m", "@v1.0.0", "example.com/m@", "example.com/m@latest", "example.com/m@1.0.0",
+        "-flag.x/m@v1.0.0", "example.com/../m@v1.0.0", "no-host/m@v1.0.0", "example.com/a b@v1.0.0",
+        "example.com/m@v1.0.0 -x", "./cmd@v1.0.0", "example.com/m@v1@v2"}) {
     auto read = ParseGoPackage(text);
     ASSERT_FALSE(read.ok()) << text;
     EXPECT_EQ(read.code(), Code::kInvalidArgument);
@@ -101,7 +102,8 @@ TEST_F(Builds, OneThatFailsSaysWhyAndLeavesNothing_G9) {
   auto built = Find(docker_);
   ASSERT_FALSE(built.ok());
   EXPECT_EQ(built.code(), Code::kFailedPrecondition);
-  EXPECT_THAT(built.error().message, AllOf(HasSubstr("`go build` ends with 2"), HasSubstr("no such package"), HasSubstr(".log")));
+  EXPECT_THAT(built.error().message,
+              AllOf(HasSubstr("`go build` ends with 2"), HasSubstr("no such package"), HasSubstr(".log")));
   EXPECT_EQ(ListDir(folder_ / "builds")->size(), 1u) << "its log";
   WriteGo("cp /bin/sh \"$2\"");
   EXPECT_TRUE(Find(docker_).ok()) << "the next try may succeed";

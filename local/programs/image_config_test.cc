@@ -14,7 +14,8 @@ using testing::Pair;
 
 TEST(ImageConfig, IsReadAsImagesHaveIt_G9) {
   const ImageConfig config = ReadImageConfig(R"({"architecture": "amd64", "config": {"Entrypoint": ["/manager", "-v"],
-      "Cmd": null, "Env": ["PATH=/bin", "A=b=c", "EMPTY="], "WorkingDir": "app", "User": "65532:65532"}})").value();
+      "Cmd": null, "Env": ["PATH=/bin", "A=b=c", "EMPTY="], "WorkingDir": "app", "User": "65532:65532"}})")
+                                 .value();
   EXPECT_THAT(config.entrypoint, ElementsAre("/manager", "-v"));
   EXPECT_TRUE(config.cmd.empty());
   EXPECT_THAT(config.environment, ElementsAre(Pair("PATH", "/bin"), Pair("A", "b=c"), Pair("EMPTY", "")));
@@ -36,7 +37,8 @@ TEST(ImageConfig, WhatIsNoneIsRefused_G9) {
 }
 
 TEST(ImageConfig, OfAnIndexTheManifestForThisMachineIsChosen_G9) {
-  const MadeImage amd = MakeImage({"a"}, {{"Cmd", {"a"}}}, "amd64"), arm = MakeImage({"b", "c"}, {{"Cmd", {"b"}}}, "arm64");
+  const MadeImage amd = MakeImage({"a"}, {{"Cmd", {"a"}}}, "amd64"),
+                  arm = MakeImage({"b", "c"}, {{"Cmd", {"b"}}}, "arm64");
   const MadeImage both = MadeImage::Index({{"amd64", amd}, {"arm64", arm}});
   EXPECT_EQ(ChooseManifest(both.image, {"linux", "amd64", ""})->digest, amd.image.digest());
   const ChosenManifest chosen = ChooseManifest(both.image, {"linux", "arm64", ""}).value();

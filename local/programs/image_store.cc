@@ -109,9 +109,12 @@ Status ImageStore::Unpack(const Context& ctx, fetch::OciPull& pull, const Chosen
   std::uint64_t packed = 0;
   for (const ImageLayer& layer : manifest.layers) packed += layer.size;
   if (packed > kMostPacked)
-    return Error{Code::kInvalidArgument, fmt::format("its layers have more than {} MiB, the most there may be", kMostPacked >> 20), {}};
+    return Error{Code::kInvalidArgument,
+                 fmt::format("its layers have more than {} MiB, the most there may be", kMostPacked >> 20),
+                 {}};
   const std::string configuration = TRY(ReadConfiguration(ctx, pull, manifest));
-  if (Status is_for = fetch::CheckPlatforms(configuration, {Here()}); !is_for.ok()) return AsUnsupported(is_for.error());
+  if (Status is_for = fetch::CheckPlatforms(configuration, {Here()}); !is_for.ok())
+    return AsUnsupported(is_for.error());
   TRY(ReadImageConfig(configuration));
   const std::unique_ptr<Scratch> scratch = TRY(Scratch::Create(folder_));
   Unpacker unpacker(scratch->path());
@@ -156,13 +159,16 @@ Result<Program> ImageStore::ProgramOf(const Context& ctx, const std::string& dig
   out.environment = std::move(config.environment);
   if (config.user.empty() || out.path.empty()) return out;
   if (geteuid() != 0) {
-    SayOnce(ctx, digest, fmt::format("it is to run as user {}, and runs as the one who started this: only root can change that", config.user));
+    SayOnce(ctx, digest,
+            fmt::format("it is to run as user {}, and runs as the one who started this: only root can change that",
+                        config.user));
     return out;
   }
   out.ids = TRY(UserOf(config.user, out.root));
   if (out.ids && !MayStart(*out.ids, out.path)) {
     out.ids.reset();
-    SayOnce(ctx, digest, fmt::format("it is to run as user {}, who may not go into {}: it runs as root", config.user, folder_));
+    SayOnce(ctx, digest,
+            fmt::format("it is to run as user {}, who may not go into {}: it runs as root", config.user, folder_));
   }
   return out;
 }

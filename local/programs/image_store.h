@@ -16,8 +16,8 @@
 
 namespace capi::local {
 
-// Below its folder: `sha256-<digest of the manifest>/root` and `.../config.json`; `names/<...>`, which digest a name had.
-// As a kubelet does by default, it asks the registry for an image that is here already only where it is named by
+// Below its folder: `sha256-<digest of the manifest>/root` and `.../config.json`; `names/<...>`, which digest a name
+// had. As a kubelet does by default, it asks the registry for an image that is here already only where it is named by
 // "latest", or by no tag; one that is away then doesn't matter. Several processes may use one folder. Thread-safe.
 class ImageStore {
  public:

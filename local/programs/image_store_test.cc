@@ -101,12 +101,13 @@ TEST_F(Images, WhatIsForAnotherMachineIsRefused_G9) {
   const std::string other = Architecture() == "amd64" ? "arm64" : "amd64";
   const MadeImage there = MakeImage({ManagerLayer()}, {{"Entrypoint", {"/manager"}}}, other);
   const std::string alone = Push(there, "org/manager:alone"), index = Push(MadeImage::Index({{other, there}}));
-  for (const std::string& what : {std::string("org/manager:v1"), "org/manager@" + index, std::string("org/manager:alone"),
-                                  "org/manager@" + alone}) {
+  for (const std::string& what : {std::string("org/manager:v1"), "org/manager@" + index,
+                                  std::string("org/manager:alone"), "org/manager@" + alone}) {
     auto program = Find(what);
     ASSERT_FALSE(program.ok()) << what;
     EXPECT_EQ(program.code(), Code::kUnsupported) << what;
-    EXPECT_THAT(program.error().message, HasSubstr("it is not for linux/" + Architecture() + "; there is linux/" + other));
+    EXPECT_THAT(program.error().message,
+                HasSubstr("it is not for linux/" + Architecture() + "; there is linux/" + other));
   }
   EXPECT_THAT(Kept(), IsEmpty());
 }
@@ -171,7 +172,8 @@ TEST_F(Images, ManyAtOnceUnpackItOnce_G9) {
   for (int i = 0; i < 8; ++i) threads.emplace_back([&] { found += Find().ok() ? 1 : 0; });
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(found, 8);
-  EXPECT_EQ(Asked(), 3u) << "the manifest, its configuration twice (the platform, and the rest), the layer, but no more";
+  EXPECT_EQ(Asked(), 3u)
+      << "the manifest, its configuration twice (the platform, and the rest), the layer, but no more";
 }
 
 TEST_F(Images, TheImagesUserCountsForRootAlone_G9) {

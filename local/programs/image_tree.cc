@@ -90,7 +90,8 @@ Result<Node*> ImageTree::FolderOf(const std::vector<std::string>& names, bool ma
     if (next.node == nullptr) {
       if (!make) return nullptr;
       auto* parent = const_cast<Node*>(Follow(so_far, "").node);
-      if (ChildOf(*parent, names[i]) != nullptr) return Invalid(Join(names, "/"), "lies behind a link that leads nowhere");
+      if (ChildOf(*parent, names[i]) != nullptr)
+        return Invalid(Join(names, "/"), "lies behind a link that leads nowhere");
       auto folder = std::make_unique<Node>();
       folder->layer = layer_;
       parent->children.emplace(names[i], std::move(folder));
@@ -164,7 +165,8 @@ Status ImageTree::PutHardLink(Node& folder, const std::string& name, const fetch
   const std::vector<std::string> names = TRY(PlainNames(entry.link, entry.name));
   Node* from = names.empty() ? nullptr : TRY(FolderOf(names, false));
   const Node* target = from == nullptr ? nullptr : ChildOf(*from, names.back());
-  if (target == nullptr || target->kind == Kind::kFolder) return Invalid(entry.name, "is a link to a file that isn't there");
+  if (target == nullptr || target->kind == Kind::kFolder)
+    return Invalid(entry.name, "is a link to a file that isn't there");
   auto node = std::make_unique<Node>();
   node->kind = target->kind;
   node->layer = layer_;

@@ -22,9 +22,9 @@ class ImageTree {
     enum class Kind { kFolder, kFile, kLink };
 
     Kind kind = Kind::kFolder;
-    size_t layer = 0;     // that wrote it last
-    size_t content = 0;   // of a file
-    std::string target;   // of a symbolic link
+    size_t layer = 0;    // that wrote it last
+    size_t content = 0;  // of a file
+    std::string target;  // of a symbolic link
     std::map<std::string, std::unique_ptr<Node>, std::less<>> children;
   };
 
@@ -40,8 +40,8 @@ class ImageTree {
 
   // A node without links on the way to it. A value.
   struct Place {
-    const Node* node = nullptr;       // nullptr: there is none
-    std::vector<std::string> path;    // its names from the root
+    const Node* node = nullptr;     // nullptr: there is none
+    std::vector<std::string> path;  // its names from the root
   };
   // Where a symbolic link in this folder leads at the end.
   Place Follow(const std::vector<std::string>& folder, std::string_view target) const;

@@ -127,9 +127,9 @@ TEST(ImageTree, LinksAreFollowedAsInAContainer_G9) {
     std::string path;  // "none" where there is nothing
   };
   const Case cases[] = {
-      {{}, "a/b/c", "a/b/c"}, {{}, "/k", "a/b/c"},        {{"a"}, "b/../../k", "a/b/c"}, {{}, "up/b", "a/b"},
-      {{}, "a/b/self/self", "a/b"}, {{}, "l/..", "a"},    {{}, "loop", "none"},          {{}, "a/b/c/d", "none"},
-      {{}, "a/b/c/..", "none"},  {{}, "/..", ""},         {{"a", "b"}, "abs/b", "a/b"},  {{}, "a/r/a/r/k", "a/b/c"},
+      {{}, "a/b/c", "a/b/c"},       {{}, "/k", "a/b/c"}, {{"a"}, "b/../../k", "a/b/c"}, {{}, "up/b", "a/b"},
+      {{}, "a/b/self/self", "a/b"}, {{}, "l/..", "a"},   {{}, "loop", "none"},          {{}, "a/b/c/d", "none"},
+      {{}, "a/b/c/..", "none"},     {{}, "/..", ""},     {{"a", "b"}, "abs/b", "a/b"},  {{}, "a/r/a/r/k", "a/b/c"},
       {{}, "none", "none"},
   };
   for (const Case& c : cases) {

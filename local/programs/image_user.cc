@@ -40,11 +40,15 @@ Result<std::optional<Program::UserIds>> UserOf(const std::string& user, const st
   const auto line = LineOf(root + "/etc/passwd", name, number ? 2 : 0);
   const bool known = !line.empty() && ReadId(line[2], uid) && ReadId(line[3], gid);
   if (!known && !number)
-    return Error{Code::kNotFound, fmt::format("the image names the user {}, whom its etc/passwd doesn't have", api::GoQuote(name)), {}};
+    return Error{Code::kNotFound,
+                 fmt::format("the image names the user {}, whom its etc/passwd doesn't have", api::GoQuote(name)),
+                 {}};
   if (!group.empty() && !ReadId(group, gid)) {
     const auto entry = LineOf(root + "/etc/group", group, 0);
     if (entry.empty() || !ReadId(entry[2], gid))
-      return Error{Code::kNotFound, fmt::format("the image names the group {}, which its etc/group doesn't have", api::GoQuote(group)), {}};
+      return Error{Code::kNotFound,
+                   fmt::format("the image names the group {}, which its etc/group doesn't have", api::GoQuote(group)),
+                   {}};
   }
   return std::optional(Program::UserIds{static_cast<uid_t>(uid), static_cast<gid_t>(gid)});
 }

@@ -16,14 +16,15 @@ namespace {
 TEST(ImageUser, IsReadAsImagesNameIt_G9) {
   TempFolder root;
   std::filesystem::create_directories(root / "etc");
-  ASSERT_TRUE(WriteFile(root / "etc/passwd", "root:x:0:0:root:/root:/bin/sh\nnonroot:x:65532:65533:n:/home:/none\n").ok());
+  ASSERT_TRUE(
+      WriteFile(root / "etc/passwd", "root:x:0:0:root:/root:/bin/sh\nnonroot:x:65532:65533:n:/home:/none\n").ok());
   ASSERT_TRUE(WriteFile(root / "etc/group", "root:x:0:\nstaff:x:50:nonroot\n").ok());
   struct Case {
     const char* user;
     uid_t uid;
     gid_t gid;
   };
-  const Case cases[] = {{"65532:65534", 65532, 65534}, {"65532", 65532, 65533}, {"1000", 1000, 0},
+  const Case cases[] = {{"65532:65534", 65532, 65534}, {"65532", 65532, 65533},      {"1000", 1000, 0},
                         {"nonroot", 65532, 65533},     {"nonroot:staff", 65532, 50}, {"0:50", 0, 50}};
   for (const Case& c : cases) {
     auto ids = UserOf(c.user, root.path());

@@ -87,9 +87,8 @@ Result<std::vector<std::string>> ArgumentsOf(const Program& program, const std::
     for (const auto& [name, value] : program.environment) {
       if (name == "PATH") search = value;
     }
-    const std::string folder = program.working_folder.starts_with(program.root)
-                                   ? program.working_folder.substr(program.root.size())
-                                   : "/";
+    const std::string folder =
+        program.working_folder.starts_with(program.root) ? program.working_folder.substr(program.root.size()) : "/";
     std::string path = TRY(ProgramIn(program.root, command.front(), folder, search));
     if (path != program.path) TRY(CheckRuns(path));
     out.push_back(std::move(path));

@@ -35,12 +35,9 @@ TEST(Programs, ContainersCommandsAndArgumentsCombineAsInKubernetes_G9) {
     Words command, args, all;
   };
   const Case cases[] = {
-      {{}, {}, {root + "/manager", "-e", "-c"}},
-      {{}, {"-a", "b"}, {root + "/manager", "-e", "-a", "b"}},
-      {{"/manager"}, {}, {root + "/manager"}},
-      {{"/manager", "-x"}, {"-a"}, {root + "/manager", "-x", "-a"}},
-      {{"/other"}, {"-a"}, {root + "/other", "-a"}},
-      {{"other"}, {}, {root + "/other"}},
+      {{}, {}, {root + "/manager", "-e", "-c"}},     {{}, {"-a", "b"}, {root + "/manager", "-e", "-a", "b"}},
+      {{"/manager"}, {}, {root + "/manager"}},       {{"/manager", "-x"}, {"-a"}, {root + "/manager", "-x", "-a"}},
+      {{"/other"}, {"-a"}, {root + "/other", "-a"}}, {{"other"}, {}, {root + "/other"}},
       {{"./other"}, {}, {root + "/other"}},
   };
   for (const Case& c : cases) EXPECT_EQ(ArgumentsOf(image, c.command, c.args).value(), c.all);
@@ -120,8 +117,8 @@ TEST_F(Sources, WhatIsNowhereSaysAllThatWasTried_G9) {
   EXPECT_EQ(program.code(), Code::kNotFound);
   EXPECT_THAT(program.error().message,
               AllOf(HasSubstr("no program for image " + Image("org/manager:v1")), HasSubstr("its registry: "),
-                    HasSubstr("no Go module is known for it"), HasSubstr("--binary " + Image("org/manager:v1") + "=PATH"),
-                    HasSubstr("--build ")));
+                    HasSubstr("no Go module is known for it"),
+                    HasSubstr("--binary " + Image("org/manager:v1") + "=PATH"), HasSubstr("--build ")));
   registry_.set_registry_fault([](const http::ServerRequest&) { return fetch::OciAnswer(503); });
   EXPECT_EQ(Find(Image("org/manager:v1")).code(), Code::kUnavailable) << "it may be there later";
   EXPECT_EQ(Find("A b").code(), Code::kInvalidArgument);
@@ -134,7 +131,8 @@ TEST_F(Sources, KnownModulesAreBuiltWhereNobodyHasTheImage_G9) {
               AllOf(HasSubstr("a build of sigs.k8s.io/cluster-api@v1.12.1: there is no `go` in PATH"),
                     Not(HasSubstr("its registry"))));
   std::filesystem::create_directories(folder_ / "bin");
-  const char* go = "#!/bin/sh\nif test $1 = build; then while test \"$1\" != -o; do shift; done; cp /bin/sh \"$2\"; fi\n";
+  const char* go =
+      "#!/bin/sh\nif test $1 = build; then while test \"$1\" != -o; do shift; done; cp /bin/sh \"$2\"; fi\n";
   ASSERT_TRUE(WriteFile(folder_ / "bin/go", go, 0755).ok());
   auto program = Find(image);
   ASSERT_TRUE(program.ok()) << program.error().message;

@@ -8,8 +8,8 @@
 
 namespace capi::local {
 
-// A folder under a name of its own, beside the finished ones; it goes with this object, or, where the process was killed,
-// with the next one that is made there. Thread-compatible.
+// A folder under a name of its own, beside the finished ones; it goes with this object, or, where the process was
+// killed, with the next one that is made there. Thread-compatible.
 class Scratch {
  public:
   // In `parent`, which is made where it isn't there.

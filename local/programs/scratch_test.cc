@@ -38,8 +38,7 @@ TEST(Scratch, IsThereUnderItsNameWhenItIsWhole_G9) {
 TEST(Scratch, WhatAKilledProcessLeftIsRemoved_G9) {
   TempFolder folder;
   auto used = Scratch::Create(folder.path()).value();
-  for (const char* name : {".tmp-abandoned", ".tmp-young", "whole"})
-    ASSERT_EQ(mkdir((folder / name).c_str(), 0755), 0);
+  for (const char* name : {".tmp-abandoned", ".tmp-young", "whole"}) ASSERT_EQ(mkdir((folder / name).c_str(), 0755), 0);
   const timeval long_ago[2] = {{1'000'000, 0}, {1'000'000, 0}};
   for (const std::string& path : {folder / ".tmp-abandoned", folder / "whole", used->path()})
     ASSERT_EQ(utimes(path.c_str(), long_ago), 0);

@@ -25,7 +25,9 @@ inline unsigned ThisMachine() { return ThisPlatform() == "linux/amd64" ? kAmd64 
 // The beginning of a program for that machine, which wants this loader where one is named.
 inline std::string Elf(unsigned machine, const std::string& loader = "") {
   std::string out(64 + 56, '\0');
-  out.replace(0, 7, std::string("\x7f" "ELF\2\1\1"));
+  out.replace(0, 7,
+              std::string("\x7f"
+                          "ELF\2\1\1"));
   out[16] = 2;
   out[18] = static_cast<char>(machine);
   out[32] = 64;  // where the program headers are
@@ -78,16 +80,16 @@ inline MadeImage MakeImage(const std::vector<std::string>& layers, const Json& c
     out.blobs[fetch::OciDigest(text)] = text;
     return fetch::OciDescriptor(type, text);
   };
-  manifest["config"] =
-      add("application/vnd.oci.image.config.v1+json",
-          ToJsonText({{"os", "linux"}, {"architecture", architecture}, {"config", config}}));
+  manifest["config"] = add("application/vnd.oci.image.config.v1+json",
+                           ToJsonText({{"os", "linux"}, {"architecture", architecture}, {"config", config}}));
   for (const std::string& layer : layers) manifest["layers"].push_back(add(layer_type, Gzip(layer)));
   out.image.manifests.push_back({std::string(fetch::kOciManifestType), ToJsonText(manifest)});
   return out;
 }
 
 // An environment of these variables alone.
-inline std::function<std::optional<std::string>(const std::string&)> Only(std::map<std::string, std::string> variables) {
+inline std::function<std::optional<std::string>(const std::string&)> Only(
+    std::map<std::string, std::string> variables) {
   return [variables = std::move(variables)](const std::string& name) -> std::optional<std::string> {
     auto found = variables.find(name);
     return found == variables.end() ? std::nullopt : std::optional(found->second);

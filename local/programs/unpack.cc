@@ -69,8 +69,9 @@ Status Unpacker::Add(std::string_view piece) {
 Status Unpacker::AddPlain(std::string_view plain) {
   bytes_ += plain.size();
   if (bytes_ > most_bytes_)
-    return Error{
-        Code::kInvalidArgument, fmt::format("its files have more than {} MiB, the most there may be", most_bytes_ >> 20), {}};
+    return Error{Code::kInvalidArgument,
+                 fmt::format("its files have more than {} MiB, the most there may be", most_bytes_ >> 20),
+                 {}};
   return reader_->Add(plain);
 }
 
@@ -127,12 +128,8 @@ Status Unpacker::WriteFolder(const ImageTree::Node& folder, std::vector<std::str
         names.pop_back();
         break;
       }
-      case ImageTree::Node::Kind::kFile:
-        TRY(WriteFile(*node, path));
-        break;
-      case ImageTree::Node::Kind::kLink:
-        TRY(WriteLink(*node, names, path));
-        break;
+      case ImageTree::Node::Kind::kFile: TRY(WriteFile(*node, path)); break;
+      case ImageTree::Node::Kind::kLink: TRY(WriteLink(*node, names, path)); break;
     }
   }
   return Ok();
@@ -140,8 +137,8 @@ Status Unpacker::WriteFolder(const ImageTree::Node& folder, std::vector<std::str
 
 Status Unpacker::WriteFile(const ImageTree::Node& file, const std::string& path) {
   const auto [place, is_new] = placed_.emplace(file.content, path);
-  const int failed = is_new ? std::rename(ContentPath(file.content).c_str(), path.c_str())
-                            : link(place->second.c_str(), path.c_str());
+  const int failed =
+      is_new ? std::rename(ContentPath(file.content).c_str(), path.c_str()) : link(place->second.c_str(), path.c_str());
   return failed == 0 ? Ok() : Status(FileError(path, errno));
 }
 

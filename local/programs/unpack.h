@@ -50,13 +50,13 @@ class Unpacker {
   const std::uint64_t most_bytes_;
   ImageTree tree_;
   std::unique_ptr<fetch::LayerReader> reader_;
-  std::unique_ptr<GunzipStream> gunzip_;     // of a layer that is packed
-  std::string head_;                         // the first bytes of a layer, which tell how it is packed
-  bool known_ = false;                       // they came
-  int fd_ = -1;                              // of the file that is written
-  size_t files_ = 0;                         // so far
-  std::uint64_t bytes_ = 0;                  // of all files so far, and of all that is unpacked
-  std::map<size_t, std::string> placed_;     // where a content is, once it has a name
+  std::unique_ptr<GunzipStream> gunzip_;  // of a layer that is packed
+  std::string head_;                      // the first bytes of a layer, which tell how it is packed
+  bool known_ = false;                    // they came
+  int fd_ = -1;                           // of the file that is written
+  size_t files_ = 0;                      // so far
+  std::uint64_t bytes_ = 0;               // of all files so far, and of all that is unpacked
+  std::map<size_t, std::string> placed_;  // where a content is, once it has a name
 };
 
 }  // namespace capi::local

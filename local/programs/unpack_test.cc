@@ -66,10 +66,9 @@ TEST(Unpacker, WritesTheFilesOfAnImage_G9) {
     ASSERT_TRUE(AddLayer(unpacker, lower, step).ok());
     ASSERT_TRUE(AddLayer(unpacker, Gzip(upper), step).ok());
     ASSERT_TRUE(unpacker.Finish().ok());
-    EXPECT_THAT(Listed(folder.path()),
-                ElementsAre("root", "root/abs -> usr/bin/manager", "root/bin -> usr/bin", "root/etc", "root/etc/passwd",
-                            "root/old", "root/old/b", "root/usr", "root/usr/bin", "root/usr/bin/manager",
-                            "root/usr/bin/second"));
+    EXPECT_THAT(Listed(folder.path()), ElementsAre("root", "root/abs -> usr/bin/manager", "root/bin -> usr/bin",
+                                                   "root/etc", "root/etc/passwd", "root/old", "root/old/b", "root/usr",
+                                                   "root/usr/bin", "root/usr/bin/manager", "root/usr/bin/second"));
     EXPECT_EQ(*ReadFile(folder / "root/abs"), std::string(10'000, 'm'));
     EXPECT_EQ(*ReadFile(folder / "root/usr/bin/second"), "lower");
     EXPECT_EQ(ModeOf(folder / "root/usr/bin/second"), 0755u) << "without special bits";
@@ -89,7 +88,8 @@ TEST(Unpacker, LinksLeadNowhereElse_G9) {
     // Behind a link to what isn't in the image nothing can lie.
     EXPECT_FALSE(AddLayer(unpacker, TestLayer({{"l", '2', "", target}, {"l/file", '0', "overwritten"}})).ok());
     Unpacker second(folder / "second" + std::to_string(target.size()));
-    ASSERT_TRUE(AddLayer(second, TestLayer({{"l", '2', "", target}, {"a/up", '2', "", "../../.."}, {"r", '2', "", "/"}})).ok());
+    ASSERT_TRUE(
+        AddLayer(second, TestLayer({{"l", '2', "", target}, {"a/up", '2', "", "../../.."}, {"r", '2', "", "/"}})).ok());
     ASSERT_TRUE(second.Finish().ok());
     EXPECT_THAT(Listed(second.root()), ElementsAre("a", "a/up -> ../.", "r -> ."));
   }
@@ -106,7 +106,9 @@ TEST(Unpacker, WhatIsNoLayerIsRefused_G9) {
   };
   const Case cases[] = {
       {"", Code::kInvalidArgument, "a layer is empty"},
-      {"\x28\xb5\x2f\xfd" "rest", Code::kUnsupported, "zstd"},
+      {"\x28\xb5\x2f\xfd"
+       "rest",
+       Code::kUnsupported, "zstd"},
       {Gzip(layer).substr(0, 50), Code::kInvalidArgument, "cut off"},
       {layer.substr(0, 600), Code::kInvalidArgument, "cut off"},
       {std::string(2000, 'x'), Code::kInvalidArgument, "no sum"},
