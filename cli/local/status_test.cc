@@ -56,8 +56,8 @@ class Commands : public testing::Test {
 
 // G8: what the exit codes say.
 TEST_F(Commands, OfAPlaneThatDoesNotRun) {
-  EXPECT_EQ(Local({"status"}).code, 1);
-  EXPECT_THAT(Local({"status"}).err, HasSubstr("no plane lives in"));
+  EXPECT_EQ(Local({"status"}).code, 3);
+  EXPECT_THAT(Local({"status"}).out, HasSubstr("no plane lives in"));
   EXPECT_EQ(Local({"down"}).code, 0);
   MakePlane();
   const Outcome status = Local({"status"});
