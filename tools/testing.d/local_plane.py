@@ -54,6 +54,22 @@ spec:
         livenessProbe: {{httpGet: {{path: /healthz, port: healthz}}}}
         readinessProbe: {{httpGet: {{path: /readyz, port: healthz}}, periodSeconds: 1}}
 """
+# The others wait for the core's kinds.
+KIND = """\
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: clusters.cluster.x-k8s.io, labels: {cluster.x-k8s.io/v1beta2: v1beta2}}
+spec:
+  group: cluster.x-k8s.io
+  scope: Namespaced
+  names: {kind: Cluster, plural: clusters}
+  versions:
+  - name: v1beta2
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+"""
 # Kind, file, and namespace of each release.
 RELEASES = {
     "cluster-api": ("CoreProvider", "core-components.yaml", "capi-system"),
@@ -70,7 +86,7 @@ def write_releases(folder, version="v1.0.0"):
         place = os.path.join(folder, "releases", label, version)
         os.makedirs(place, exist_ok=True)
         with open(os.path.join(place, file), "w", encoding="utf-8") as out:
-            out.write(COMPONENTS.format(ns=namespace, name=label, image=IMAGE, version=version))
+            out.write(COMPONENTS.format(ns=namespace, name=label, image=IMAGE, version=version) + (KIND if kind == "CoreProvider" else ""))
         with open(os.path.join(place, "metadata.yaml"), "w", encoding="utf-8") as out:
             out.write(METADATA)
         name = label if kind == "CoreProvider" else label.split("-")[-1]
