@@ -268,11 +268,16 @@ int ContainerRun::End(Process& process, Millis grace_at_most) {
 Status ContainerRun::RunCommand(const ContainerPlan& plan, const std::vector<std::string>& command, Millis timeout) {
   ProcessOptions options = TRY(PlanProbe(plan, command));
   auto process = TRY(Process::Start(std::move(options)));
-  auto code = process->Wait(timeout);
-  if (!code) process->Stop(SIGKILL);
+  Context soon = ctx_.WithTimeout(timeout);
+  bool late = false;
+  std::optional<int> code;
+  while (!(code = process->Wait(kTick))) {
+    late = late || !soon.Check().ok();
+    if (late) process->Signal(SIGKILL);
+  }
   kill(-process->pid(), SIGKILL);
-  if (code == 0) return Ok();
-  if (!code) return Error{Code::kDeadlineExceeded, fmt::format("{} takes too long", command[0]), {}};
+  if (!late && code == 0) return Ok();
+  if (late) return Error{Code::kDeadlineExceeded, fmt::format("{} takes too long", command[0]), {}};
   return Error{Code::kUnavailable, fmt::format("{} ends with exit code {}", command[0], *code), {}};
 }
 

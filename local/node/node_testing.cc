@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/types.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
@@ -14,9 +15,6 @@
 
 #include "base/files.h"
 #include "base/testing/environment.h"
-
-// After the others: it needs their types.
-#include <sys/un.h>
 
 namespace capi::local {
 namespace {

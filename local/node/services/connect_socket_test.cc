@@ -1,4 +1,4 @@
-#include "local/node/connect_socket.h"
+#include "local/node/services/connect_socket.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,15 +6,13 @@
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/types.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
 
 #include "base/http/testing.h"
 #include "base/testing/temp_folder.h"
-
-// After the others: it needs their types.
-#include <sys/un.h>
 
 namespace capi::local {
 namespace {
