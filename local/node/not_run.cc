@@ -36,7 +36,7 @@ void Follow(const Context& ctx, kube::Client& client, const char* kind, const ku
   if (is == nullptr) {
     // Where nobody collects garbage.
     done = client.Delete(soon, kube::Builtin("Pod"), workload.ns(), PodThatIsNotRun(workload).name());
-    if (done.code() == Code::kNotFound) return;
+    if (!done.ok() && done.code() == Code::kNotFound) return;
   } else if (!is->deleting()) {
     done = Give(soon, client, workload);
   }

@@ -5,7 +5,7 @@
 
 #include "kube/cache/store.h"
 #include "local/node/node_parts.h"
-#include "local/node/services.h"
+#include "local/node/services/services.h"
 
 namespace capi::local {
 

@@ -1,10 +1,10 @@
-#include "local/node/deployments.h"
+#include "local/node/rollout/deployments.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 
-#include "local/node/deployment_status.h"
+#include "local/node/rollout/deployment_status.h"
 
 namespace capi::local {
 namespace {

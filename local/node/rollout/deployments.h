@@ -8,7 +8,7 @@
 
 #include "kube/cache/informer.h"
 #include "local/node/node_parts.h"
-#include "local/node/rollout.h"
+#include "local/node/rollout/rollout.h"
 
 namespace capi::local {
 
