@@ -90,8 +90,8 @@ void ContainerRun::Run() {
     Millis delay = back_off.After(
         std::chrono::duration_cast<Millis>(pod_.node.clock.Monotonic() - started));
     Wait("CrashLoopBackOff",
-         fmt::format("back-off {}ms restarting failed container={} pod={}_{}", delay.count(), name_, pod_.pod.name(),
-                     pod_.pod.ns()));
+         fmt::format("back-off {}s restarting failed container={} pod={}_{}", (delay + Millis(999)) / Seconds(1), name_,
+                     pod_.pod.name(), pod_.pod.ns()));
     if (!Sleep(delay)) return;
     Change([](ContainerFacts& facts) { ++facts.restarts; });
   }
@@ -258,7 +258,8 @@ int ContainerRun::End(Process& process, Millis grace_at_most) {
 }
 
 Status ContainerRun::RunCommand(const ContainerPlan& plan, const std::vector<std::string>& command, Millis timeout) {
-  auto process = TRY(Process::Start(TRY(PlanProbe(plan, command))));
+  ProcessOptions options = TRY(PlanProbe(plan, command));
+  auto process = TRY(Process::Start(std::move(options)));
   auto code = process->Wait(timeout);
   if (!code) process->Stop(SIGKILL);
   kill(-process->pid(), SIGKILL);
