@@ -9,6 +9,7 @@
 #include "cli/describe/commands.h"
 #include "cli/generate/commands.h"
 #include "cli/install/commands.h"
+#include "cli/local/commands.h"
 #include "cli/man.h"
 #include "cli/move/commands.h"
 #include "cli/providers/commands.h"
@@ -42,6 +43,7 @@ void AddCommands(CommandLine& line) {
   AddAirGapCommands(line);
   AddRemovalCommands(line);
   AddUpgradeCommands(line);
+  AddLocalCommands(line);
   AddVersion(line);
   AddCompletion(line);
   AddMan(line);

@@ -145,7 +145,7 @@ Json SpecOf(const Field& field, const RealManager& manager, const Place& place) 
 
 // One run with all of `fields`; each has to do what it says.
 void Try(kube::ControlPlane& plane, const RealManager& manager, const std::vector<const Field*>& fields) {
-  kube::TemporaryFolder folder;
+  TemporaryFolder folder;
   Place place(folder.path());
   Json spec = BaseSpec(place);
   for (const Field* field : fields) spec.merge_patch(SpecOf(*field, manager, place));

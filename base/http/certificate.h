@@ -79,6 +79,10 @@ Result<std::optional<KeyKind>> ReadKeyKind(std::string_view key_pem);
 Result<std::string> IssueCertificate(const CertificateContent& content, const std::string& key_pem,
                                      const std::optional<Certificate>& authority);
 
+// A client certificate by which a Kubernetes API server knows `user`, in `group` ("" for none). Errors as above.
+Result<Certificate> IssueClient(const Certificate& authority, const std::string& user, const std::string& group,
+                                const Validity& validity);
+
 // Of the first certificate of a PEM text. kInvalidArgument where there is none, or one that can't be read.
 Result<CertificateFacts> ReadCertificate(std::string_view cert_pem);
 

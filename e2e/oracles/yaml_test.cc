@@ -11,11 +11,11 @@
 
 #include "base/encoding.h"
 #include "base/files.h"
+#include "base/processes/process.h"
+#include "base/processes/temporary_folder.h"
 #include "base/strings.h"
 #include "base/testing/length.h"
 #include "e2e/oracles/yaml_texts.h"
-#include "kube/testing/folder.h"
-#include "kube/testing/process.h"
 #include "kube/testing/programs.h"
 
 namespace capi::e2e {
@@ -103,7 +103,7 @@ class Differential : public testing::Test {
     std::string file = folder_.path() + "/texts";
     ASSERT_TRUE(WriteFile(file, in).ok());
     auto answers =
-        kube::RunProgram({"/bin/sh", "-c", fmt::format("exec '{}' <'{}'", program_, file)}, "", Seconds(600));
+        capi::RunProgram({"/bin/sh", "-c", fmt::format("exec '{}' <'{}'", program_, file)}, "", Seconds(600));
     ASSERT_TRUE(answers.ok()) << answers.error().message;
     auto lines = Split(*answers, '\n');
     ASSERT_GE(lines.size(), texts.size());
@@ -179,7 +179,7 @@ class Differential : public testing::Test {
 
   static std::string Quoted(const std::string& text) { return ToJsonText(text.substr(0, 400)); }
 
-  kube::TemporaryFolder folder_;
+  TemporaryFolder folder_;
   std::string program_;
   size_t compared_ = 0, ambiguous_ = 0;
   std::map<std::string_view, size_t> excused_;

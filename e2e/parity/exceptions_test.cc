@@ -7,10 +7,10 @@
 #include <ostream>
 
 #include "base/files.h"
+#include "base/processes/temporary_folder.h"
 #include "base/yaml/yaml.h"
 #include "e2e/parity/compare.h"
 #include "e2e/parity/exceptions.h"
-#include "kube/testing/folder.h"
 
 namespace capi::e2e {
 namespace {
@@ -147,7 +147,7 @@ class ExceptionTest : public testing::TestWithParam<Example> {
     return out;
   }
 
-  kube::TemporaryFolder folder_;
+  TemporaryFolder folder_;
 };
 
 TEST_P(ExceptionTest, IsWhatTheTableSays) {

@@ -6,13 +6,13 @@
 
 #include "base/encoding.h"
 #include "base/files.h"
+#include "base/processes/process.h"
+#include "base/processes/temporary_folder.h"
 #include "base/strings.h"
 #include "base/testing/environment.h"
 #include "base/yaml/yaml.h"
 #include "e2e/support/clusterctl_programs.h"
 #include "kube/client/config/run_program.h"
-#include "kube/testing/folder.h"
-#include "kube/testing/process.h"
 
 namespace capi::e2e {
 namespace {
@@ -45,7 +45,7 @@ std::string ErrorOf(const std::string& text) {
 }
 
 Result<Printed> Run(const std::string& path, const ParityCase& c) {
-  kube::TemporaryFolder folder;
+  TemporaryFolder folder;
   std::string config = folder.path() + "/clusterctl.yaml";
   TRY(WriteFile(config, c.Configuration(c.release.path)));
   kube::Program program{.command = path, .args = c.Arguments()};
@@ -53,7 +53,7 @@ Result<Printed> Run(const std::string& path, const ParityCase& c) {
   program.env = {
       {"HOME", folder.path()}, {"XDG_CONFIG_HOME", folder.path()}, {"CLUSTERCTL_DISABLE_VERSIONCHECK", "true"}};
   for (const auto& [name, value] : c.Environment()) program.env.emplace_back(name, value);
-  auto output = TRY(kube::RunProgram(Context{}.WithTimeout(Seconds(120)), program));
+  auto output = TRY(capi::RunProgram(Context{}.WithTimeout(Seconds(120)), program));
   Printed printed{.exit_code = output.exit_code};
   if (output.exit_code != 0) {
     printed.error = ErrorOf(output.err);
@@ -92,7 +92,7 @@ namespace {
 Result<Clusterctl> FindReal() {
   Clusterctl out{.path = TRY(RealClusterctlPath())};
   std::string bytes = TRY(ReadFile(out.path));
-  out.version = Trim(TRY(kube::RunProgram({out.path, "version", "-o", "short"}, "", Seconds(60))));
+  out.version = Trim(TRY(capi::RunProgram({out.path, "version", "-o", "short"}, "", Seconds(60))));
   out.cache = fmt::format("{}/parity/{}", CacheRoot(), Sha256Hex(bytes).substr(0, 16));
   std::error_code failed;
   std::filesystem::create_directories(out.cache, failed);

@@ -20,14 +20,14 @@
 #include "base/files.h"
 #include "base/http/client.h"
 #include "base/mutex.h"
+#include "base/processes/process.h"
+#include "base/processes/temporary_folder.h"
 #include "base/strings.h"
 #include "base/testing/value_or_abort.h"
 #include "base/yaml/yaml.h"
 #include "e2e/real_managers/forwarder.h"
 #include "e2e/support/managed_cluster.h"
-#include "kube/testing/folder.h"
 #include "kube/testing/ports.h"
-#include "kube/testing/process.h"
 #include "kube/testing/programs.h"
 
 namespace capi::e2e {
@@ -119,7 +119,7 @@ const std::vector<Managed>& RealProviders() {
 struct RealPod {
   std::string name, series;
   std::vector<int> ports;  // webhooks, health, diagnostics
-  std::unique_ptr<kube::Process> process;
+  std::unique_ptr<capi::Process> process;
   bool ready = false;    // and the API server knows
   bool ends = false;     // it was told to
   MonoTime killed_at{};  // when it ends
@@ -282,7 +282,7 @@ class RealManagers::StandIn {
     if (provider_.type == kDocker.type) EndOthers(pod);
     pod.series = SeriesOf(GetString(*container, {"image"}));
     pod.ports = kube::FreePorts(3);
-    kube::ProcessOptions options;
+    capi::ProcessOptions options;
     options.argv = {programs_.at(pod.series)};
     if (const Json* args = Find(*container, {"args"})) {
       for (const Json& arg : *args) options.argv.push_back(arg.get<std::string>());
@@ -298,7 +298,7 @@ class RealManagers::StandIn {
                            // Of its workload clusters; debugging is served there on a fixed port.
                            "POD_IP=" + kube::OwnAddress()};
     options.log_file = Log();
-    pod.process = ValueOrAbort(kube::Process::Start(std::move(options)), provider_.Label());
+    pod.process = ValueOrAbort(capi::Process::Start(std::move(options)), provider_.Label());
   }
   // The workload clusters that are in the docker provider's memory have fixed ports: two of it can't be.
   void EndOthers(const RealPod& pod) {
@@ -311,7 +311,7 @@ class RealManagers::StandIn {
 
   const Managed& provider_;
   std::unique_ptr<kube::Client> client_;
-  kube::TemporaryFolder folder_;
+  TemporaryFolder folder_;
   kube::KeyPair certificate_;
   std::map<std::string, std::string> programs_;  // by series
   Forwarder service_;

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "base/processes/temporary_folder.h"
 #include "e2e/resilience/scenario.h"
 #include "e2e/support/cluster.h"
 #include "e2e/support/operator_process.h"
 #include "kube/testing/fault_proxy.h"
-#include "kube/testing/folder.h"
 
 namespace capi::e2e {
 
@@ -59,7 +59,7 @@ class DisturbedOperator {
 
   std::string ns_;
   Cluster cluster_;
-  kube::TemporaryFolder folder_;
+  TemporaryFolder folder_;
   std::unique_ptr<kube::FaultProxy> proxy_;
   std::string kubeconfig_;
   std::vector<std::string> arguments_;

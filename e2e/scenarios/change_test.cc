@@ -9,10 +9,10 @@
 #include <set>
 
 #include "base/files.h"
+#include "base/processes/temporary_folder.h"
 #include "e2e/releases/tiny_core.h"
 #include "e2e/support/managed_cluster.h"
 #include "e2e/support/recorder.h"
-#include "kube/testing/folder.h"
 
 namespace capi::e2e {
 namespace {
@@ -39,7 +39,7 @@ class Change : public UnmanagedCluster {
   std::string Extra() {
     return GetString(cluster_->Get("ConfigMap", kCore.ns, "small-config").json(), {"data", "extra"});
   }
-  kube::TemporaryFolder folder_;
+  TemporaryFolder folder_;
 };
 
 void WriteRelease(const std::string& folder, const TinyCore& release) {

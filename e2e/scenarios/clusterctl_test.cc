@@ -6,12 +6,12 @@
 #include "api/testing/variables.h"
 #include "base/files.h"
 #include "base/http/server/server.h"
+#include "base/processes/process.h"
+#include "base/processes/temporary_folder.h"
 #include "base/strings.h"
 #include "base/testing/vectors.h"
 #include "base/yaml/yaml.h"
 #include "e2e/support/clusterctl_programs.h"
-#include "kube/testing/folder.h"
-#include "kube/testing/process.h"
 
 namespace capi::e2e {
 namespace {
@@ -31,7 +31,7 @@ struct Outcome {
 class Program {
  public:
   Outcome Run(std::vector<std::string> arguments, const api::VariableValues& variables = {}) {
-    kube::ProcessOptions options;
+    capi::ProcessOptions options;
     options.argv = std::move(arguments);
     options.argv.insert(options.argv.begin(), OurClusterctlPath());
     std::string run = fmt::format("{}/{}", folder_.path(), ++runs_);
@@ -39,7 +39,7 @@ class Program {
     options.log_file = run + ".err";
     options.environment = {"HOME=" + folder_.path(), "XDG_CONFIG_HOME=" + folder_.path(), "GITHUB_TOKEN="};
     for (const auto& [name, value] : variables) options.environment.push_back(name + "=" + value);
-    auto process = kube::Process::Start(options);
+    auto process = capi::Process::Start(options);
     EXPECT_TRUE(process.ok()) << process.error().message;
     if (!process.ok()) return {};
     auto code = (*process)->Wait(kPatience);
@@ -53,7 +53,7 @@ class Program {
   }
 
  private:
-  kube::TemporaryFolder folder_;
+  TemporaryFolder folder_;
   int runs_ = 0;
 };
 
@@ -184,7 +184,7 @@ TEST(Clusterctl, SaysWhenItsOutputGoesNowhere) {
 
 // It starts quickly since it loads the C library alone (cmake/targets.cmake), with lld and the archives of tools/deps.
 TEST(Clusterctl, LoadsTheCLibraryAlone) {
-  auto loaded = kube::RunProgram({"/usr/bin/ldd", OurClusterctlPath()}, "", kPatience);
+  auto loaded = capi::RunProgram({"/usr/bin/ldd", OurClusterctlPath()}, "", kPatience);
   ASSERT_TRUE(loaded.ok()) << loaded.error().message;
   EXPECT_THAT(*loaded, HasSubstr("libc.so"));
   for (const std::string& line : Split(*loaded, '\n')) {

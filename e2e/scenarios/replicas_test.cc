@@ -170,7 +170,7 @@ class Replicas : public UnmanagedCluster {
     EXPECT_EQ(Writers(), led) << "one at a time, and nobody after his turn";
   }
 
-  kube::TemporaryFolder folder_;
+  TemporaryFolder folder_;
   std::vector<Replica> replicas_;
   kube::Object left_;
   std::vector<Handover> handovers_;

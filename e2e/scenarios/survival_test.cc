@@ -10,6 +10,7 @@
 #include <csignal>
 
 #include "base/files.h"
+#include "base/processes/temporary_folder.h"
 #include "base/strings.h"
 #include "base/testing/length.h"
 #include "e2e/releases/small_release.h"
@@ -17,7 +18,6 @@
 #include "e2e/support/injected_faults.h"
 #include "e2e/support/managed_cluster.h"
 #include "kube/testing/fault_proxy.h"
-#include "kube/testing/folder.h"
 
 namespace capi::e2e {
 namespace {

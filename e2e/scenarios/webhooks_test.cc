@@ -437,7 +437,7 @@ TEST_F(WebhooksTest, FilesAreServedAndNothingIsMade) {
   Start();
   kube::Object secret = cluster_->Get("Secret", kNs, kSecret);
   EXPECT_EQ(operator_->Terminate(), 0);
-  kube::TemporaryFolder folder;
+  TemporaryFolder folder;
   for (const char* name : {"tls.crt", "tls.key"}) {
     ASSERT_TRUE(WriteFile(folder.path() + "/" + name, *Base64Decode(GetString(secret.json(), {"data", name}))).ok());
   }

@@ -1,15 +1,15 @@
 #include "e2e/support/clusterctl_programs.h"
 
+#include "base/processes/process.h"
 #include "base/strings.h"
 #include "base/testing/environment.h"
-#include "kube/testing/process.h"
 
 namespace capi::e2e {
 namespace {
 
 // Nothing is built inside a test: the error names the command that does.
 Result<std::string> FindReal() {
-  std::string said = TRY(kube::RunProgram({"tools/assets", "have", "clusterctl"}, "", Seconds(60)));
+  std::string said = TRY(capi::RunProgram({"tools/assets", "have", "clusterctl"}, "", Seconds(60)));
   return std::string(Trim(said));
 }
 

@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "base/processes/temporary_folder.h"
 #include "e2e/support/cluster.h"
 #include "e2e/support/operator_process.h"
 #include "kube/apply/inventory.h"
 #include "kube/testing/fault_proxy.h"
-#include "kube/testing/folder.h"
 
 namespace capi::e2e {
 
@@ -80,7 +80,7 @@ class UnmanagedCluster : public ::testing::Test {
   std::unique_ptr<OperatorProcess> operator_;
 
  private:
-  kube::TemporaryFolder folder_;
+  TemporaryFolder folder_;
   int looks_ = 0;
 };
 

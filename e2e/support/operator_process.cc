@@ -106,7 +106,7 @@ OperatorProcess::~OperatorProcess() {
 void OperatorProcess::Launch() {
   if (process_) ReportLostLease();
   ++lives_;
-  auto started = kube::Process::Start({.argv = argv_,
+  auto started = capi::Process::Start({.argv = argv_,
                                        .log_file = LogFile(lives_),
                                        .environment = environment_,
                                        .cgroup = limit_ ? limit_->folder() : ""});

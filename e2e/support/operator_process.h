@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "kube/testing/folder.h"
+#include "base/processes/process.h"
+#include "base/processes/temporary_folder.h"
 #include "kube/testing/memory_limit.h"
-#include "kube/testing/process.h"
 
 namespace capi::e2e {
 
@@ -68,11 +68,11 @@ class OperatorProcess {
   bool EndedByItself() const { return !ended_by_test_ && !running(); }
   std::string LogFile(int life) const;
   std::string AddressOf(std::string_view what) const;  // from the log: "serving probes address=..."
-  kube::TemporaryFolder folder_;
+  TemporaryFolder folder_;
   std::atomic<int> lives_ = 0;
   std::vector<std::string> argv_, environment_;
   std::unique_ptr<kube::MemoryLimit> limit_;  // null where there is none
-  std::unique_ptr<kube::Process> process_;
+  std::unique_ptr<capi::Process> process_;
   std::atomic<bool> ended_by_test_ = false;
   bool finds_by_resync_ = false, may_lose_lease_ = false;
 };

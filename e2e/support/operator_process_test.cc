@@ -91,7 +91,7 @@ class StandIn {
 
  private:
   const std::string before_;
-  kube::TemporaryFolder folder_;
+  TemporaryFolder folder_;
   std::unique_ptr<http::Server> server_;
 };
 

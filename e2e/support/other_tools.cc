@@ -62,7 +62,7 @@ RealClusterctl::RealClusterctl(const std::vector<std::string>& versions)
 
 ToolRun RealClusterctl::Run(const std::string& kubeconfig, std::vector<std::string> arguments,
                             std::vector<std::string> environment) {
-  kube::ProcessOptions options;
+  capi::ProcessOptions options;
   options.argv = {program_, "--config", folder_.path() + "/clusterctl.yaml"};
   options.argv.insert(options.argv.end(), arguments.begin(), arguments.end());
   options.argv.insert(options.argv.end(), {"--kubeconfig", kubeconfig});
@@ -72,7 +72,7 @@ ToolRun RealClusterctl::Run(const std::string& kubeconfig, std::vector<std::stri
                             std::string("CLUSTERCTL_DISABLE_VERSIONCHECK=true"), std::string("GOPROXY=off")}) {
     options.environment.push_back(extra);
   }
-  auto started = kube::Process::Start(options);
+  auto started = capi::Process::Start(options);
   if (!started.ok()) return {-1, started.error().message};
   auto code = (*started)->Wait(Seconds(120));
   auto text = ReadFile(options.log_file);
@@ -99,15 +99,15 @@ std::string CommandsOf(const std::string& page, const std::string& heading) {
 }
 
 ToolRun RunCommands(const std::string& kubeconfig, const std::string& script) {
-  kube::TemporaryFolder folder;
+  TemporaryFolder folder;
   std::string kubectl = Program("kubectl");
   std::string path = EnvironmentVariable("PATH");
-  kube::ProcessOptions options;
+  capi::ProcessOptions options;
   options.argv = {"/bin/sh", "-euxc", script};
   options.log_file = folder.path() + "/log";
   options.environment = {"KUBECONFIG=" + kubeconfig, fmt::format("PATH={}:{}", kubectl.substr(0, kubectl.rfind('/')),
                                                                  path.empty() ? "/bin" : path)};
-  auto started = kube::Process::Start(options);
+  auto started = capi::Process::Start(options);
   if (!started.ok()) return {-1, started.error().message};
   auto code = (*started)->Wait(Seconds(60));
   auto text = ReadFile(options.log_file);
@@ -120,7 +120,7 @@ PeerOperator::PeerOperator(const std::string& kubeconfig) {
   EXPECT_TRUE(pair.ok() && WriteFile(folder_.path() + "/tls.crt", pair->cert_pem).ok() &&
               WriteFile(folder_.path() + "/tls.key", pair->key_pem).ok());
   auto started =
-      kube::Process::Start({.argv = {Program("peer"), "--kubeconfig=" + kubeconfig, "--diagnostics-address=127.0.0.1:0",
+      capi::Process::Start({.argv = {Program("peer"), "--kubeconfig=" + kubeconfig, "--diagnostics-address=127.0.0.1:0",
                                      "--insecure-diagnostics", "--health-addr=127.0.0.1:0",
                                      "--profiler-address=", fmt::format("--webhook-port={}", FreePort()),
                                      "--webhook-cert-dir=" + folder_.path()},

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "kube/testing/folder.h"
-#include "kube/testing/process.h"
+#include "base/processes/process.h"
+#include "base/processes/temporary_folder.h"
 
 namespace capi::e2e {
 
@@ -26,7 +26,7 @@ class RealClusterctl {
 
  private:
   const std::string program_;
-  kube::TemporaryFolder folder_;
+  TemporaryFolder folder_;
   int runs_ = 0;
 };
 
@@ -44,8 +44,8 @@ class PeerOperator {
   std::string LogTail() const { return process_ ? process_->LogTail(40) : ""; }
 
  private:
-  kube::TemporaryFolder folder_;
-  std::unique_ptr<kube::Process> process_;
+  TemporaryFolder folder_;
+  std::unique_ptr<capi::Process> process_;
 };
 
 }  // namespace capi::e2e

@@ -8,9 +8,9 @@
 #include <optional>
 
 #include "base/files.h"
+#include "base/processes/process.h"
+#include "base/processes/temporary_folder.h"
 #include "base/strings.h"
-#include "kube/testing/folder.h"
-#include "kube/testing/process.h"
 #include "kube/testing/programs.h"
 
 namespace capi::kube {

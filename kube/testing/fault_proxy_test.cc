@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "base/json.h"
+#include "base/processes/process.h"
 #include "kube/testing/control_plane.h"
-#include "kube/testing/process.h"
 #include "kube/testing/programs.h"
 #include "kube/testing/tls.h"
 

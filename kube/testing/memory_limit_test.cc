@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kube/testing/process.h"
+#include "base/processes/process.h"
 
 namespace capi::kube {
 namespace {

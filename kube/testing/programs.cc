@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "base/processes/process.h"
 #include "base/strings.h"
-#include "kube/testing/process.h"
 
 namespace capi::kube {
 

@@ -7,8 +7,8 @@
 
 #include "base/files.h"
 #include "base/mutex.h"
+#include "base/processes/temporary_folder.h"
 #include "base/testing/await.h"
-#include "kube/testing/folder.h"
 
 namespace capi::ops {
 namespace {
@@ -44,7 +44,7 @@ struct Seen {
 };
 
 TEST(ServeCertificateFiles, ServesWhatTheFilesHoldAndAgainWhenTheyChange) {  // T7
-  kube::TemporaryFolder folder;
+  TemporaryFolder folder;
   FakeClock clock;
   Seen seen;
   Context ctx;

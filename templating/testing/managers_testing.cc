@@ -25,7 +25,7 @@ constexpr const char* kAsPod =
 
 // What makes that mount namespace here: root may, and others where user namespaces are allowed.
 std::vector<std::string> Unshare() {
-  bool root = kube::RunProgram({"/usr/bin/unshare", "--mount", "true"}, "", Seconds(10)).ok();
+  bool root = capi::RunProgram({"/usr/bin/unshare", "--mount", "true"}, "", Seconds(10)).ok();
   if (root) return {"/usr/bin/unshare", "--mount"};
   return {"/usr/bin/unshare", "--map-root-user", "--mount"};
 }
@@ -90,20 +90,20 @@ RenderedManager RenderManager(const RealManager& manager, std::string_view spec)
 }
 
 std::string OutputOf(const std::string& program, const std::vector<std::string>& args) {
-  kube::TemporaryFolder folder;
+  TemporaryFolder folder;
   std::string log = folder.path() + "/log";
-  kube::ProcessOptions options;
+  capi::ProcessOptions options;
   options.argv = {ValueOrAbort(kube::FindProgram(program), program)};
   options.argv.insert(options.argv.end(), args.begin(), args.end());
   options.log_file = log;
   options.environment = {"POD_NAMESPACE=default", "POD_NAME=test", "POD_UID=test"};
-  auto process = ValueOrAbort(kube::Process::Start(std::move(options)), program);
+  auto process = ValueOrAbort(capi::Process::Start(std::move(options)), program);
   if (!process->Wait(Seconds(60))) process->Stop(SIGKILL);
   return ValueOrAbort(ReadFile(log), program);
 }
 
 ManagerRun::ManagerRun(const kube::ControlPlane& plane, const RealManager& manager, const RenderedManager& rendered) {
-  kube::ProcessOptions options;
+  capi::ProcessOptions options;
   static const std::vector<std::string> unshare = Unshare();
   options.argv = unshare;
   for (const char* word : {"sh", "-c", kAsPod, "sh"}) options.argv.emplace_back(word);
@@ -119,7 +119,7 @@ ManagerRun::ManagerRun(const kube::ControlPlane& plane, const RealManager& manag
       if (!value.empty()) options.environment.push_back(GetString(entry, {"name"}) + "=" + value);
     }
   }
-  process_ = ValueOrAbort(kube::Process::Start(std::move(options)), manager.program);
+  process_ = ValueOrAbort(capi::Process::Start(std::move(options)), manager.program);
 }
 
 bool ManagerRun::AwaitReady(const std::string& health_url) {

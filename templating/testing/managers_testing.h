@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "api/kinds.h"
+#include "base/processes/process.h"
+#include "base/processes/temporary_folder.h"
 #include "kube/testing/control_plane.h"
-#include "kube/testing/folder.h"
-#include "kube/testing/process.h"
 
 namespace capi::templating {
 
@@ -51,8 +51,8 @@ class ManagerRun {
   void Stop() { process_->Stop(SIGKILL); }
 
  private:
-  kube::TemporaryFolder folder_;
-  std::unique_ptr<kube::Process> process_;
+  TemporaryFolder folder_;
+  std::unique_ptr<capi::Process> process_;
 };
 
 // Status of a GET, 0 where there is no answer; `body` gets the answer. `ca_pem`: trusted for https; "" for anything.
