@@ -9,6 +9,7 @@
 #include "cli/describe/commands.h"
 #include "cli/generate/commands.h"
 #include "cli/install/commands.h"
+#include "cli/local/commands.h"
 #include "cli/local_clusters/commands.h"
 #include "cli/man.h"
 #include "cli/move/commands.h"
@@ -30,11 +31,6 @@ void AddVersion(CommandLine& line) {
   });
 }
 
-void AddLocal(CommandLine& line) {
-  CLI::App& local = line.Add(line.root(), "local", "Make workload clusters from one's own machine.");
-  AddLocalClusterCommands(line, local);
-}
-
 }  // namespace
 
 void AddCommands(CommandLine& line) {
@@ -48,7 +44,8 @@ void AddCommands(CommandLine& line) {
   AddAirGapCommands(line);
   AddRemovalCommands(line);
   AddUpgradeCommands(line);
-  AddLocal(line);
+  AddLocalCommands(line);
+  AddLocalClusterCommands(line);
   AddVersion(line);
   AddCompletion(line);
   AddMan(line);

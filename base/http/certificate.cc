@@ -41,6 +41,11 @@ struct Issuer {
   EVP_PKEY* key = nullptr;
 };
 
+struct Subject {
+  std::string common_name;
+  std::string organization = {};  // "" for none
+};
+
 struct Extension {
   int kind;
   std::string value;  // as OpenSSL's configuration has it
@@ -96,15 +101,20 @@ bool SetSerialAndTimes(X509* cert, const Validity& validity) {
          ASN1_TIME_set(X509_getm_notAfter(cert), seconds(validity.not_after)) != nullptr;
 }
 
-Result<Certificate> Make(const std::string& common_name, const Validity& validity,
-                         const std::vector<Extension>& extensions, const Issuer& issuer = {}) {
+bool AddName(X509* cert, const char* field, const std::string& value) {
+  return X509_NAME_add_entry_by_txt(X509_get_subject_name(cert), field, MBSTRING_UTF8,
+                                    reinterpret_cast<const unsigned char*>(value.c_str()), -1, -1, 0) == 1;
+}
+
+Result<Certificate> Make(const Subject& subject, const Validity& validity, const std::vector<Extension>& extensions,
+                         const Issuer& issuer = {}) {
   KeyPtr key(EVP_EC_gen("P-256"));
   X509Ptr cert(X509_new());
   if (!key || !cert || !SetSerialAndTimes(cert.get(), validity)) return Failed();
   X509* signer = issuer.cert == nullptr ? cert.get() : issuer.cert;
   bool ok = X509_set_pubkey(cert.get(), key.get()) == 1 &&
-            X509_NAME_add_entry_by_txt(X509_get_subject_name(cert.get()), "CN", MBSTRING_UTF8,
-                                       reinterpret_cast<const unsigned char*>(common_name.c_str()), -1, -1, 0) == 1 &&
+            (subject.organization.empty() || AddName(cert.get(), "O", subject.organization)) &&
+            AddName(cert.get(), "CN", subject.common_name) &&
             X509_set_issuer_name(cert.get(), X509_get_subject_name(signer)) == 1;
   for (const Extension& extension : extensions) ok = ok && AddExtension(cert.get(), signer, extension);
   EVP_PKEY* signing_key = issuer.key == nullptr ? key.get() : issuer.key;
@@ -118,6 +128,19 @@ Result<X509Ptr> First(std::string_view pem, std::string_view what) {
   auto all = TRY(ReadCertificates(pem, what));
   if (all.empty()) return Error{Code::kInvalidArgument, fmt::format("{}: no PEM certificate", what), {}};
   return std::move(all.front());
+}
+
+// `extensions` and those that all have which are no authority's.
+Result<Certificate> Issue(const Certificate& authority, const Subject& subject, const Validity& validity,
+                          std::vector<Extension> extensions) {
+  X509Ptr cert = TRY(First(authority.cert_pem, "CA certificate"));
+  KeyPtr key = TRY(ReadPrivateKey(authority.key_pem, "CA key"));
+  if (X509_check_private_key(cert.get(), key.get()) != 1) return OpenSslError("CA key doesn't fit the certificate");
+  extensions.push_back({NID_basic_constraints, "critical,CA:FALSE"});
+  extensions.push_back({NID_key_usage, "critical,digitalSignature"});
+  extensions.push_back({NID_subject_key_identifier, "hash"});
+  extensions.push_back({NID_authority_key_identifier, "keyid:always"});
+  return Make(subject, validity, extensions, {cert.get(), key.get()});
 }
 
 Result<WallTime> ToTime(const ASN1_TIME* time) {
@@ -176,14 +199,14 @@ Result<std::string> CanonicalHost(std::string_view host) {
 
 Result<Certificate> MakeSelfSigned(const std::vector<std::string>& hosts) {
   WallTime now = SystemClock().Now();
-  return Make("capi-operator", {now - std::chrono::hours(1), now + std::chrono::hours(24 * 3650)},
+  return Make({"capi-operator"}, {now - std::chrono::hours(1), now + std::chrono::hours(24 * 3650)},
               {{NID_subject_alt_name, AltNames(hosts)},
                {NID_basic_constraints, "critical,CA:TRUE"},
                {NID_ext_key_usage, "serverAuth"}});
 }
 
 Result<Certificate> MakeAuthority(const std::string& common_name, const Validity& validity) {
-  return Make(common_name, validity,
+  return Make({common_name}, validity,
               {{NID_basic_constraints, "critical,CA:TRUE,pathlen:0"},
                {NID_key_usage, "critical,digitalSignature,keyCertSign"},
                {NID_subject_key_identifier, "hash"}});
@@ -191,18 +214,15 @@ Result<Certificate> MakeAuthority(const std::string& common_name, const Validity
 
 Result<Certificate> IssueServing(const Certificate& authority, const std::vector<std::string>& hosts,
                                  const Validity& validity) {
-  X509Ptr cert = TRY(First(authority.cert_pem, "CA certificate"));
-  KeyPtr key = TRY(ReadPrivateKey(authority.key_pem, "CA key"));
-  if (X509_check_private_key(cert.get(), key.get()) != 1) return OpenSslError("CA key doesn't fit the certificate");
   if (hosts.empty()) return Error{Code::kInvalidArgument, "a server certificate needs a host", {}};
-  return Make("capi-operator webhooks", validity,
-              {{NID_subject_alt_name, AltNames(hosts)},
-               {NID_basic_constraints, "critical,CA:FALSE"},
-               {NID_key_usage, "critical,digitalSignature"},
-               {NID_ext_key_usage, "serverAuth"},
-               {NID_subject_key_identifier, "hash"},
-               {NID_authority_key_identifier, "keyid:always"}},
-              {cert.get(), key.get()});
+  return Issue(authority, {"capi-operator webhooks"}, validity,
+               {{NID_subject_alt_name, AltNames(hosts)}, {NID_ext_key_usage, "serverAuth"}});
+}
+
+Result<Certificate> IssueClient(const Certificate& authority, const std::string& user, const std::string& group,
+                                const Validity& validity) {
+  if (user.empty()) return Error{Code::kInvalidArgument, "a client certificate needs a user", {}};
+  return Issue(authority, {user, group}, validity, {{NID_ext_key_usage, "clientAuth"}});
 }
 
 Result<CertificateFacts> ReadCertificate(std::string_view cert_pem) {

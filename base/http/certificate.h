@@ -41,6 +41,10 @@ Result<Certificate> MakeAuthority(const std::string& common_name, const Validity
 Result<Certificate> IssueServing(const Certificate& authority, const std::vector<std::string>& hosts,
                                  const Validity& validity);
 
+// A client certificate by which a Kubernetes API server knows `user`, in `group` ("" for none). Errors as above.
+Result<Certificate> IssueClient(const Certificate& authority, const std::string& user, const std::string& group,
+                                const Validity& validity);
+
 // Of the first certificate of a PEM text. kInvalidArgument where there is none, or one that can't be read.
 Result<CertificateFacts> ReadCertificate(std::string_view cert_pem);
 

@@ -71,6 +71,19 @@ TEST(Certificate, IsTakenByWhoTrustsItsAuthorityForItsHostsInItsTime) {
   }
 }
 
+// Rule G1: by one the plane's own API server knows who asks; it serves nobody.
+TEST(Certificate, OfAClientServesNobody) {
+  auto ca = Authority();
+  auto client = IssueClient(ca, "admin", "system:masters", {kNow - hours(1), kNow + hours(100)});
+  ASSERT_TRUE(client.ok()) << client.error().message;
+  EXPECT_TRUE(CheckKey(*client).ok());
+  EXPECT_TRUE(ReadCertificate(client->cert_pem)->hosts.empty());
+  auto verified = VerifyServing(client->cert_pem, ca.cert_pem, "admin", kNow);
+  ASSERT_FALSE(verified.ok());
+  EXPECT_EQ(verified.code(), Code::kFailedPrecondition);
+  EXPECT_EQ(IssueClient(ca, "", "system:masters", {kNow, kNow + hours(1)}).code(), Code::kInvalidArgument);
+}
+
 TEST(Certificate, RefusesBadPem) {
   auto ca = Authority();
   auto serving = Serving(ca);

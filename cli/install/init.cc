@@ -114,7 +114,10 @@ void SayUsage(Notes& notes) {
   }
 }
 
-Status Run(const Context& ctx, const GlobalOptions& global, const InitOptions& options, World& world) {
+}  // namespace
+
+Status InitUninterrupted(const Context& ctx, const GlobalOptions& global, const InitOptions& options, World& world) {
+  TRY(CheckOptions(options));
   Notes notes(world.err);
   Config config = TRY(LoadConfig(ctx, global, world.getenv, notes));
   std::string image = TRY(ConfiguredOperatorImage(config, options.operator_image));
@@ -157,8 +160,6 @@ Status Run(const Context& ctx, const GlobalOptions& global, const InitOptions& o
   return Ok();
 }
 
-}  // namespace
-
 Status CheckOptions(const InitOptions& options) {
   if (options.wait_provider_timeout < 0)
     return Error{Code::kInvalidArgument, "--wait-provider-timeout must not be negative", {}};
@@ -167,10 +168,9 @@ Status CheckOptions(const InitOptions& options) {
 }
 
 Status Init(const Context& parent, const GlobalOptions& global, const InitOptions& options, World& world) {
-  TRY(CheckOptions(options));
   Interrupt interrupt;
   Context ctx = parent.WithStop(interrupt.token());
-  return OrInterrupted(ctx, Run(ctx, global, options, world));
+  return OrInterrupted(ctx, InitUninterrupted(ctx, global, options, world));
 }
 
 }  // namespace capi::cli

@@ -28,4 +28,7 @@ Status CheckOptions(const InitOptions& options);
 // behaviour.md L10, and L23 without an operator.
 Status Init(const Context& parent, const GlobalOptions& global, const InitOptions& options, World& world);
 
+// The same within a command that looks after Ctrl-C itself: `ctx` stops then.
+Status InitUninterrupted(const Context& ctx, const GlobalOptions& global, const InitOptions& options, World& world);
+
 }  // namespace capi::cli

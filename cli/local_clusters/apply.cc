@@ -60,9 +60,9 @@ Result<Plan> MakePlan(const Context& ctx, const GlobalOptions& global, const App
 }
 
 // What helps to find out why, while it is still there.
-void CollectAfter(const Context& parent, ManagementCluster& cluster, const ApplyOptions& options,
+void CollectAfter(const Context& parent, ManagementCluster& cluster, const std::string& plane,
                   const std::string& folder, const FilledIn& filled, Notes& notes) {
-  GatherInput input{options.target.dir, ArchiveName(folder, parent.clock->Now()), filled};
+  GatherInput input{plane, ArchiveName(folder, parent.clock->Now()), filled};
   Status gathered = Gather(parent.WithTimeout(Seconds(60)), cluster, input);
   if (gathered.ok()) {
     notes.Say(0, fmt::format("Logs, objects and conditions are in {}", input.archive));
@@ -77,9 +77,9 @@ Status Apply(const Context& parent, const GlobalOptions& global, const ApplyOpti
   Interrupt interrupt;
   Context ctx = parent.WithStop(interrupt.token());
   Notes notes(world.err);
-  ClusterOptions target = TRY(ClusterOf(options.target));
-  Plan plan = TRY(MakePlan(ctx, global, options, target, world, notes));
-  ManagementCluster cluster = TRY(OpenTarget(ctx, target, world));
+  Target target = TRY(TargetOf(options.target, world.getenv));
+  Plan plan = TRY(MakePlan(ctx, global, options, target.cluster, world, notes));
+  ManagementCluster cluster = TRY(OpenTarget(ctx, target.cluster, world));
   const std::string folder = plan.folder;
   const FilledIn filled = plan.filled;
   Run run(std::move(plan), cluster, world);
@@ -90,7 +90,7 @@ Status Apply(const Context& parent, const GlobalOptions& global, const ApplyOpti
                                one.ns, one.name, one.name, one.ns);
     return Ok();
   }
-  if (options.collect && !ctx.stop.stop_requested()) CollectAfter(parent, cluster, options, folder, filled, notes);
+  if (options.collect && !ctx.stop.stop_requested()) CollectAfter(parent, cluster, target.plane, folder, filled, notes);
   return OrInterrupted(ctx, done);
 }
 

@@ -195,9 +195,9 @@ Status Collect(const Context& parent, const GlobalOptions& global, const Collect
   Context ctx = parent.WithStop(interrupt.token());
   Notes notes(world.err);
   TRY(LoadConfig(ctx, global, world.getenv, notes));  // nothing of it is needed; one that was asked for has to be right
-  ClusterOptions target = TRY(ClusterOf(flags.target));
-  ManagementCluster cluster = TRY(ManagementCluster::Open(target, world.getenv));
-  GatherInput input{flags.target.dir, flags.output.empty() ? ArchiveName(".", ctx.clock->Now()) : flags.output, {}};
+  Target target = TRY(TargetOf(flags.target, world.getenv));
+  ManagementCluster cluster = TRY(ManagementCluster::Open(target.cluster, world.getenv));
+  GatherInput input{target.plane, flags.output.empty() ? ArchiveName(".", ctx.clock->Now()) : flags.output, {}};
   TRY(Gather(ctx, cluster, input));
   world.out << input.archive << "\n";
   return Ok();

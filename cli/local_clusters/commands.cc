@@ -151,7 +151,10 @@ void AddMove(CommandLine& line, CLI::App& local) {
 
 }  // namespace
 
-void AddLocalClusterCommands(CommandLine& line, CLI::App& local) {
+void AddLocalClusterCommands(CommandLine& line) {
+  CLI::App* found = FindCommand(line.root(), "local");
+  CLI::App& local =
+      found != nullptr ? *found : line.Add(line.root(), "local", "Workload clusters that are made on this machine.");
   AddManifests(line, local);
   AddApply(line, local);
   AddWait(line, local);

@@ -6,7 +6,7 @@
 
 namespace capi::cli {
 
-// Adds them below `local`. `line` must outlive the tree.
-void AddLocalClusterCommands(CommandLine& line, CLI::App& local);
+// Adds them below the command `local`, which it makes where it isn't there. `line` must outlive the tree.
+void AddLocalClusterCommands(CommandLine& line);
 
 }  // namespace capi::cli

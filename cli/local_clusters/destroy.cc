@@ -173,8 +173,8 @@ Status Destroy(const Context& parent, const GlobalOptions& global, const Destroy
   Context ctx = parent.WithStop(interrupt.token());
   Notes notes(world.err);
   TRY(LoadConfig(ctx, global, world.getenv, notes));  // nothing of it is needed; one that was asked for has to be right
-  ClusterOptions target = TRY(ClusterOf(options.target));
-  ManagementCluster cluster = TRY(OpenTarget(ctx, target, world));
+  Target target = TRY(TargetOf(options.target, world.getenv));
+  ManagementCluster cluster = TRY(OpenTarget(ctx, target.cluster, world));
   LiveLines lines(world.err, world.err_columns);
   Deleting in{ctx, cluster, lines};
   std::vector<ClusterName> clusters = TRY(ChooseClusters(in, options, world));
@@ -192,8 +192,8 @@ Status DestroyBootstrap(const Context& parent, const GlobalOptions& global, cons
   Context ctx = parent.WithStop(interrupt.token());
   Notes notes(world.err);
   TRY(LoadConfig(ctx, global, world.getenv, notes));  // nothing of it is needed; one that was asked for has to be right
-  ClusterOptions target = TRY(ClusterOf(options.target));
-  ManagementCluster cluster = TRY(OpenTarget(ctx, target, world));
+  Target target = TRY(TargetOf(options.target, world.getenv));
+  ManagementCluster cluster = TRY(OpenTarget(ctx, target.cluster, world));
   LiveLines lines(world.err, world.err_columns);
   Deleting in{ctx, cluster, lines};
   const ClusterName name{options.ns.empty() ? cluster.ns() : options.ns,

@@ -81,7 +81,7 @@ Status LocalMove(const Context& parent, const GlobalOptions& global, const Local
                  "please specify the kubeconfig of the cluster with --to-kubeconfig; `clusterctl get kubeconfig NAME` "
                  "prints it",
                  {}};
-  ClusterOptions from = TRY(ClusterOf(options.target));
+  ClusterOptions from = TRY(TargetOf(options.target, world.getenv)).cluster;
   std::string ns = options.ns;
   if (ns.empty()) ns = TRY(ManagementCluster::Open(from, world.getenv)).ns();
   // Before anything moves: what can't be kept is told.

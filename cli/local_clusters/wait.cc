@@ -23,8 +23,8 @@ Status Wait(const Context& parent, const GlobalOptions& global, const WaitOption
   Context ctx = parent.WithStop(interrupt.token());
   Notes notes(world.err);
   TRY(LoadConfig(ctx, global, world.getenv, notes));  // nothing of it is needed; one that was asked for has to be right
-  ClusterOptions target = TRY(ClusterOf(options.target));
-  ManagementCluster cluster = TRY(OpenTarget(ctx, target, world));
+  Target target = TRY(TargetOf(options.target, world.getenv));
+  ManagementCluster cluster = TRY(OpenTarget(ctx, target.cluster, world));
   std::vector<ClusterName> clusters;
   for (const std::string& name : options.names)
     clusters.push_back({options.ns.empty() ? cluster.ns() : options.ns, name});

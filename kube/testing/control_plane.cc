@@ -1,21 +1,16 @@
 #include "kube/testing/control_plane.h"
 
-#include <arpa/inet.h>
 #include <fmt/core.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <thread>
 #include <vector>
 
 #include "base/files.h"
 #include "base/mutex.h"
 #include "base/processes/process.h"
+#include "base/processes/reserved_port.h"
 #include "base/processes/temporary_folder.h"
 #include "kube/testing/programs.h"
 #include "kube/testing/tls.h"
@@ -48,30 +43,6 @@ class StaticToken : public CredentialSource {
   }
 };
 
-// A port that stays ours also while nobody listens on it: bound but never listening, it is chosen for nobody else, and
-// a process of ours may listen beside it (SO_REUSEPORT).
-class ReservedPort {
- public:
-  ReservedPort() : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    int yes = 1;
-    setsockopt(fd_, SOL_SOCKET, SO_REUSEPORT, &yes, sizeof yes);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    auto* plain = reinterpret_cast<sockaddr*>(&address);
-    if (bind(fd_, plain, size) == 0 && getsockname(fd_, plain, &size) == 0) number_ = ntohs(address.sin_port);
-  }
-  ~ReservedPort() { close(fd_); }
-  ReservedPort(const ReservedPort&) = delete;
-  ReservedPort& operator=(const ReservedPort&) = delete;
-  int number() const { return number_; }
-
- private:
-  int fd_;
-  int number_ = 0;
-};
-
 std::string KubeconfigText(const std::string& server, const std::string& ca_file) {
   return fmt::format(R"(apiVersion: v1
 kind: Config
@@ -87,7 +58,7 @@ current-context: test
 
 class ControlPlane::Impl {
  public:
-  explicit Impl(const ControlPlaneOptions& options) : options_(options) {}
+  Impl(const ControlPlaneOptions& options, ReservedPort port) : options_(options), port_(std::move(port)) {}
   ~Impl() { ReportEarlyEnds(); }
 
   Status Start() {
@@ -254,7 +225,7 @@ ControlPlane::ControlPlane(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) 
 ControlPlane::~ControlPlane() = default;
 
 Result<std::unique_ptr<ControlPlane>> ControlPlane::Start(const ControlPlaneOptions& options) {
-  auto impl = std::make_unique<Impl>(options);
+  auto impl = std::make_unique<Impl>(options, TRY(ReservedPort::Take()));
   TRY_WITH(impl->Start(), "control plane");
   return std::unique_ptr<ControlPlane>(new ControlPlane(std::move(impl)));
 }

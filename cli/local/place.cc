@@ -1,0 +1,23 @@
+#include "cli/local/place.h"
+
+namespace capi::cli {
+
+void AddFolderFlag(CommandLine&, CLI::App& command, std::string& folder) {
+  command.add_option("--dir", folder,
+                     "The plane's folder; without it $XDG_DATA_HOME/cluster-api/local, or "
+                     "~/.local/share/cluster-api/local");
+}
+
+Result<std::string> PlaneFolderPath(const std::string& flag, const Getenv& getenv) {
+  if (!flag.empty()) return flag;
+  const std::string data = getenv("XDG_DATA_HOME").value_or(""), home = getenv("HOME").value_or("");
+  if (!data.empty()) return data + "/cluster-api/local";
+  if (!home.empty()) return home + "/.local/share/cluster-api/local";
+  return Error{Code::kInvalidArgument, "HOME isn't set: name a folder for the plane with --dir", {}};
+}
+
+Result<local::PlaneFolder> OpenPlane(const std::string& flag, const Getenv& getenv) {
+  return local::PlaneFolder::Open(TRY(PlaneFolderPath(flag, getenv)));
+}
+
+}  // namespace capi::cli

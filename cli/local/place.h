@@ -1,0 +1,22 @@
+// Where a plane lives on this machine.
+#pragma once
+
+#include <string>
+
+#include "cli/frame/command_line.h"
+#include "cli/frame/world.h"
+#include "local/plane/plane_folder.h"
+
+namespace capi::cli {
+
+// --dir of every command below `local`.
+void AddFolderFlag(CommandLine& line, CLI::App& command, std::string& folder);
+
+// `flag`, or without it the user's own: $XDG_DATA_HOME/cluster-api/local, ~/.local/share/cluster-api/local without that
+// variable. kInvalidArgument without a home.
+Result<std::string> PlaneFolderPath(const std::string& flag, const Getenv& getenv);
+
+// The plane that lives there. kNotFound where none does.
+Result<local::PlaneFolder> OpenPlane(const std::string& flag, const Getenv& getenv);
+
+}  // namespace capi::cli

@@ -1,0 +1,149 @@
+#include "cli/local/start.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+#include "base/files.h"
+#include "base/strings.h"
+#include "local/plane/detached.h"
+#include "local/plane/leftovers.h"
+#include "local/plane/plane_lock.h"
+
+namespace capi::cli {
+namespace {
+
+constexpr Millis kPause{20};
+constexpr Millis kKilled{5000};  // how long the kernel may take
+constexpr Millis kLeftovers{2000};
+constexpr size_t kLogLines = 8;
+constexpr char kSelf[] = "/proc/self/exe";
+
+std::string ProgramOf(const std::string& link) {
+  std::error_code error;
+  const std::filesystem::path path = std::filesystem::read_symlink(link, error);
+  return error ? "" : path.string();
+}
+
+std::string LogTail(const local::PlaneFolder& folder) {
+  auto text = ReadFile(folder.Log("supervisor"));
+  if (!text.ok()) return text.error().message;
+  std::vector<std::string> all = Split(Trim(*text), '\n');
+  const size_t from = all.size() > kLogLines ? all.size() - kLogLines : 0;
+  return Join(std::span(all).subspan(from), "\n");
+}
+
+bool HasEnded(pid_t child) { return child > 0 && waitpid(child, nullptr, WNOHANG) == child; }
+
+std::string Progress(const local::PlaneState& state) {
+  std::vector<std::string> parts;
+  for (const local::ProcessState& one : state.processes) {
+    std::string how = one.ready ? "ready" : one.pid > 0 ? "starting" : "down";
+    if (one.restarts > 0) how += fmt::format(", {} restarts", one.restarts);
+    parts.push_back(fmt::format("{}: {}", one.name, how));
+  }
+  return parts.empty() ? "starting" : Join(parts, "; ");
+}
+
+std::string WhyNot(const local::PlaneState& state) {
+  for (const local::ProcessState& one : state.processes) {
+    if (!one.ready && !one.message.empty()) return fmt::format("{}: {}", one.name, one.message);
+  }
+  return state.message.empty() ? Progress(state) : state.message;
+}
+
+// nullopt while it isn't the one that runs that wrote it.
+std::optional<local::PlaneState> StateOf(const local::PlaneFolder& folder) {
+  auto holder = local::HolderOf(folder.Lock());
+  auto state = local::ReadState(folder.State());
+  const bool current = holder.ok() && *holder && state.ok() && state->supervisor == **holder;
+  return current ? std::optional(*std::move(state)) : std::nullopt;
+}
+
+bool IsRun(const local::PlaneFolder& folder) {
+  auto holder = local::HolderOf(folder.Lock());
+  return holder.ok() && *holder;
+}
+
+// Takes the lock, or nothing after `limit`.
+Result<std::optional<local::PlaneLock>> TakeWithin(const Context& ctx, const local::PlaneFolder& folder,
+                                                   Millis limit) {
+  const MonoTime end = ctx.clock->Monotonic() + limit;
+  for (;;) {
+    auto lock = TRY(local::PlaneLock::TryTake(folder.Lock()));
+    if (lock || ctx.clock->Monotonic() >= end) return lock;
+    ctx.clock->Sleep(std::stop_token(), kPause);
+  }
+}
+
+}  // namespace
+
+bool IsOutdated(pid_t supervisor, const local::Settings& settings, const Getenv& getenv) {
+  const std::string process = fmt::format("/proc/{}", supervisor);
+  if (ProgramOf(process + "/exe") != ProgramOf(kSelf)) return true;
+  auto text = ReadFile(process + "/environ");
+  if (!text.ok()) return true;
+  const std::vector<std::string> entries = Split(*text, '\0');
+  return std::any_of(settings.environment.begin(), settings.environment.end(), [&](const std::string& name) {
+    auto value = getenv(name);
+    // One that isn't set here says nothing about those there.
+    return value && std::find(entries.begin(), entries.end(), name + "=" + *value) == entries.end();
+  });
+}
+
+Result<pid_t> StartSupervisor(const local::PlaneFolder& folder) {
+  TRY(folder.MakeFolders());
+  return local::StartDetached({ProgramOf(kSelf), "local", "supervise", "--dir", folder.path()},
+                              folder.Log("supervisor"));
+}
+
+Result<local::PlaneState> AwaitPlane(const Context& ctx, const local::PlaneFolder& folder, pid_t child,
+                                     LiveLines& lines) {
+  local::PlaneState last;
+  bool ended = false;
+  for (;;) {
+    ended = ended || HasEnded(child);
+    // Another `up` may have been faster: its supervisor does as well.
+    if (ended && !IsRun(folder)) {
+      return Error{Code::kInternal,
+                   fmt::format("the plane didn't come up; {} ends with:\n{}", folder.Log("supervisor"),
+                               LogTail(folder)),
+                   {}};
+    }
+    if (auto state = StateOf(folder)) {
+      last = *std::move(state);
+      if (last.ready) return last;
+      lines.Draw({Progress(last)});
+    }
+    if (!ctx.Check().ok() || !ctx.clock->Sleep(ctx.stop, kPause)) {
+      return Error{ctx.stop.stop_requested() ? Code::kCancelled : Code::kDeadlineExceeded,
+                   fmt::format("the plane isn't ready: {}. `clusterctl local logs` has more", WhyNot(last)),
+                   {}};
+    }
+  }
+}
+
+Result<bool> StopPlane(const Context& ctx, const local::PlaneFolder& folder, const Getenv& getenv, Millis grace) {
+  auto holder = TRY(local::HolderOf(folder.Lock()));
+  if (holder) kill(*holder, SIGTERM);
+  auto lock = TRY(TakeWithin(ctx, folder, grace));
+  if (!lock) {
+    auto stubborn = TRY(local::HolderOf(folder.Lock()));
+    if (stubborn) kill(*stubborn, SIGKILL);
+    lock = TRY(TakeWithin(ctx, folder, kKilled));
+  }
+  if (!lock) {
+    return Error{Code::kDeadlineExceeded,
+                 fmt::format("the supervisor of the plane (process {}) doesn't end", holder.value_or(0)),
+                 {}};
+  }
+  const bool left = local::EndLeftovers(folder.id(), kLeftovers) > 0;
+  local::PlaneFolder::RemovePrivate(folder.Private(getenv));
+  return holder.has_value() || left;
+}
+
+}  // namespace capi::cli

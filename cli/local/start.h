@@ -1,0 +1,35 @@
+// Starting and ending the supervisor of a plane.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "base/context.h"
+#include "cli/frame/live_lines.h"
+#include "cli/frame/world.h"
+#include "local/plane/plane_folder.h"
+#include "local/plane/settings.h"
+#include "local/plane/state.h"
+
+namespace capi::cli {
+
+// Whether the supervisor with this pid is of another program than this one, has another environment than this one in
+// variables that `settings` names, or isn't there: it has to be started anew.
+bool IsOutdated(pid_t supervisor, const local::Settings& settings, const Getenv& getenv);
+
+// Starts the supervisor; its pid. It is a child of this process until that ends.
+Result<pid_t> StartSupervisor(const local::PlaneFolder& folder);
+
+// Waits until the plane is ready, and shows how far it is. `child`: the supervisor that was started, 0 for none. An
+// error has the end of its log.
+Result<local::PlaneState> AwaitPlane(const Context& ctx, const local::PlaneFolder& folder, pid_t child,
+                                     LiveLines& lines);
+
+// Ends the supervisor with all of the plane's processes: SIGTERM, SIGKILL after `grace`. Whether it ran. What outlived
+// it is ended too, and nothing of the run is left.
+Result<bool> StopPlane(const Context& ctx, const local::PlaneFolder& folder, const Getenv& getenv,
+                       Millis grace = Seconds(5));
+
+}  // namespace capi::cli

@@ -1,0 +1,188 @@
+#include "cli/local/status.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "base/strings.h"
+#include "cli/frame/management_cluster.h"
+#include "cli/frame/structured.h"
+#include "cli/frame/table.h"
+#include "cli/local/place.h"
+#include "local/plane/plane_lock.h"
+
+namespace capi::cli {
+namespace {
+
+constexpr Millis kAnswerLimit{3000};
+constexpr std::string_view kProcess = "process://";
+constexpr std::string_view kPorts = "local.capi-operator.io/ports";
+constexpr size_t kLongestMessage = 100;
+
+// What is known of a plane. A value.
+struct Seen {
+  local::PlaneFolder folder;
+  std::optional<pid_t> supervisor;
+  local::PlaneState state;
+  std::vector<local::ProcessState> pods;
+  std::string pods_unseen;  // why they aren't known
+};
+
+pid_t PidOf(const std::string& container_id) {
+  pid_t pid = 0;
+  if (!container_id.starts_with(kProcess)) return 0;
+  std::from_chars(container_id.data() + kProcess.size(), container_id.data() + container_id.size(), pid);
+  return pid;
+}
+
+// The first port of this machine in "9440:38123,9443:38124".
+int PortOf(const kube::Object& pod) {
+  const std::string text = pod.annotation(kPorts);
+  const size_t colon = text.find(':');
+  int port = 0;
+  if (colon != text.npos) std::from_chars(text.data() + colon + 1, text.data() + text.size(), port);
+  return port;
+}
+
+std::string MessageOf(const Json& status) {
+  const std::string reason = GetString(status, {"state", "waiting", "reason"}),
+                    message = GetString(status, {"state", "waiting", "message"});
+  if (!reason.empty()) return message.empty() ? reason : fmt::format("{}: {}", reason, message);
+  return GetString(status, {"state", "terminated", "message"});
+}
+
+Seen Look(const Context& ctx, local::PlaneFolder folder, const Getenv& getenv) {
+  Seen out{.folder = std::move(folder), .supervisor = {}, .state = {}, .pods = {}, .pods_unseen = ""};
+  auto holder = local::HolderOf(out.folder.Lock());
+  if (!holder.ok() || !*holder) return out;
+  out.supervisor = **holder;
+  auto state = local::ReadState(out.folder.State());
+  if (state.ok() && state->supervisor == *out.supervisor) out.state = *std::move(state);
+  if (!out.state.ready) return out;
+  auto cluster = ManagementCluster::Open({.kubeconfig = out.folder.Kubeconfig()}, getenv);
+  if (!cluster.ok()) return out.pods_unseen = cluster.error().message, out;
+  auto pods = cluster->client().List(ctx.WithTimeout(kAnswerLimit), kube::Builtin("Pod"), "");
+  if (!pods.ok()) return out.pods_unseen = pods.error().message, out;
+  for (const kube::Object& pod : pods->items) {
+    for (local::ProcessState& one : ProcessesOf(pod)) out.pods.push_back(std::move(one));
+  }
+  return out;
+}
+
+PlaneHealth HealthOf(const Seen& seen) {
+  if (!seen.supervisor) return PlaneHealth::kDown;
+  auto ready = [](const local::ProcessState& one) { return one.ready; };
+  const bool all = seen.state.ready && seen.pods_unseen.empty() &&
+                   std::all_of(seen.state.processes.begin(), seen.state.processes.end(), ready) &&
+                   std::all_of(seen.pods.begin(), seen.pods.end(), ready);
+  return all ? PlaneHealth::kReady : PlaneHealth::kNotReady;
+}
+
+std::vector<local::ProcessState> AllOf(const Seen& seen) {
+  std::vector<local::ProcessState> out;
+  if (!seen.supervisor) return out;
+  local::ProcessState supervisor;
+  supervisor.name = "supervisor";
+  supervisor.pid = *seen.supervisor;
+  supervisor.started = seen.state.started;
+  supervisor.ready = true;
+  out.push_back(std::move(supervisor));
+  out.insert(out.end(), seen.state.processes.begin(), seen.state.processes.end());
+  out.insert(out.end(), seen.pods.begin(), seen.pods.end());
+  return out;
+}
+
+std::chrono::seconds UpFor(const local::ProcessState& one, WallTime now) {
+  if (one.pid == 0 || one.started == WallTime()) return std::chrono::seconds(0);
+  return std::max(std::chrono::seconds(0), std::chrono::duration_cast<std::chrono::seconds>(now - one.started));
+}
+
+std::string Table(const Seen& seen, WallTime now) {
+  if (!seen.supervisor) return fmt::format("The plane in {} doesn't run: `clusterctl local up`\n", seen.folder.path());
+  std::vector<std::vector<std::string>> rows = {{"NAME", "READY", "RESTARTS", "PID", "UP", "PORT", "MESSAGE"}};
+  for (const local::ProcessState& one : AllOf(seen)) {
+    const bool runs = one.pid > 0;
+    rows.push_back({one.name, one.ready ? "True" : "False", std::to_string(one.restarts),
+                    runs ? std::to_string(one.pid) : "-", runs ? ShortDuration(UpFor(one, now)) : "-",
+                    one.port > 0 ? std::to_string(one.port) : "-", Shorten(one.message, kLongestMessage)});
+  }
+  std::string out = FormatTable(std::move(rows), 3);
+  if (!seen.pods_unseen.empty()) out += fmt::format("The managers aren't known: {}\n", seen.pods_unseen);
+  return out;
+}
+
+Json Facts(const Seen& seen, WallTime now) {
+  Json out = {{"folder", seen.folder.path()},
+              {"kubeconfig", seen.folder.Kubeconfig()},
+              {"running", seen.supervisor.has_value()},
+              {"ready", HealthOf(seen) == PlaneHealth::kReady},
+              {"processes", Json::array()}};
+  if (seen.state.port > 0) out["server"] = fmt::format("https://127.0.0.1:{}", seen.state.port);
+  if (!seen.pods_unseen.empty()) out["message"] = seen.pods_unseen;
+  for (const local::ProcessState& one : AllOf(seen)) {
+    Json process = {{"name", one.name}, {"ready", one.ready}, {"restarts", one.restarts}};
+    if (one.pid > 0) {
+      process["pid"] = one.pid;
+      process["startedAt"] = FormatTime(one.started);
+      process["upSeconds"] = UpFor(one, now).count();
+    }
+    if (one.port > 0) process["port"] = one.port;
+    if (!one.message.empty()) process["message"] = one.message;
+    out["processes"].push_back(std::move(process));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string ShortDuration(std::chrono::seconds duration) {
+  const auto seconds = duration.count();
+  if (seconds < 120) return fmt::format("{}s", seconds);
+  if (seconds < 120 * 60) return fmt::format("{}m", seconds / 60);
+  if (seconds < 48 * 3600) return fmt::format("{}h", seconds / 3600);
+  return fmt::format("{}d", seconds / 86400);
+}
+
+std::vector<local::ProcessState> ProcessesOf(const kube::Object& pod) {
+  std::vector<local::ProcessState> out;
+  const std::string name = fmt::format("{}/{}", pod.ns(), pod.name());
+  const Json* statuses = Find(pod.json(), {"status", "containerStatuses"});
+  if (statuses == nullptr || !statuses->is_array() || statuses->empty()) {
+    local::ProcessState waiting;
+    waiting.name = name;
+    waiting.message = GetString(pod.json(), {"status", "message"}, "it isn't started yet");
+    return {waiting};
+  }
+  for (const Json& status : *statuses) {
+    local::ProcessState one;
+    const std::string container = GetString(status, {"name"});
+    one.name = statuses->size() == 1 ? name : fmt::format("{}:{}", name, container);
+    one.ready = GetBool(status, {"ready"});
+    one.restarts = static_cast<int>(GetInt(status, {"restartCount"}));
+    auto started = ParseTime(GetString(status, {"state", "running", "startedAt"}));
+    if (started.ok()) {
+      one.started = *started;
+      one.pid = PidOf(GetString(status, {"containerID"}));
+    }
+    one.port = PortOf(pod);
+    one.message = MessageOf(status);
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+Result<PlaneHealth> LocalStatus(const Context& ctx, const LocalStatusOptions& options, World& world) {
+  const OutputFormat format = TRY(ParseOutputFormat(options.output));
+  const Seen seen = Look(ctx, TRY(OpenPlane(options.folder, world.getenv)), world.getenv);
+  const WallTime now = ctx.clock->Now();
+  Answer answer;
+  answer.table = Table(seen, now);
+  for (const local::ProcessState& one : AllOf(seen)) answer.names.push_back(one.name);
+  answer.facts = Facts(seen, now);
+  world.out << Format(format, answer);
+  return HealthOf(seen);
+}
+
+}  // namespace capi::cli

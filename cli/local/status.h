@@ -1,0 +1,30 @@
+// `clusterctl local status`: the processes of a plane.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/frame/world.h"
+#include "kube/meta/object.h"
+#include "local/plane/state.h"
+
+namespace capi::cli {
+
+// The flags. A value.
+struct LocalStatusOptions {
+  std::string folder;
+  std::string output = "table";
+};
+
+// How a plane is; each has an exit code of its own (behaviour.md G8).
+enum class PlaneHealth { kReady, kNotReady, kDown };
+
+Result<PlaneHealth> LocalStatus(const Context& ctx, const LocalStatusOptions& options, World& world);
+
+// The processes of a Pod of the node, one for each container: "capi-system/capi-controller-manager-x". Pure.
+std::vector<local::ProcessState> ProcessesOf(const kube::Object& pod);
+
+// "3s", "5m", "2h", "4d".
+std::string ShortDuration(std::chrono::seconds duration);
+
+}  // namespace capi::cli

@@ -1,0 +1,209 @@
+#include "cli/local/up.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+#include "base/strings.h"
+#include "cli/frame/config.h"
+#include "cli/frame/interrupt.h"
+#include "cli/frame/live_lines.h"
+#include "cli/frame/management_cluster.h"
+#include "cli/install/init.h"
+#include "cli/install/wait.h"
+#include "cli/local/declared.h"
+#include "cli/local/operator_program.h"
+#include "cli/local/place.h"
+#include "cli/local/start.h"
+#include "local/plane/plane_lock.h"
+#include "local/plane/programs.h"
+#include "local/plane/settings.h"
+#include "local/programs/programs.h"
+
+namespace capi::cli {
+namespace {
+
+constexpr api::ProviderType kWithDefault[] = {api::ProviderType::kCore, api::ProviderType::kBootstrap,
+                                              api::ProviderType::kControlPlane};
+
+std::string TypeNames() {
+  std::vector<std::string> names;
+  for (const api::ProviderKind& kind : api::kProviderKinds) names.emplace_back(kind.type_name);
+  return Join(names, ", ");
+}
+
+// "runtime-extension" is "runtimeextension", and "controlplane" "control-plane".
+std::string WithoutDashes(std::string_view text) { return ReplaceAll(ToLower(text), "-", ""); }
+
+Result<api::ProviderType> ParseType(const std::string& text, const std::string& whole) {
+  for (const api::ProviderKind& kind : api::kProviderKinds) {
+    if (WithoutDashes(kind.type_name) == WithoutDashes(text)) return kind.type;
+  }
+  return Error{Code::kInvalidArgument,
+               fmt::format("--provider \"{}\": write TYPE/NAME[:VERSION], with one of the types {}", whole, TypeNames()),
+               {}};
+}
+
+Result<local::Settings> AskedSettings(const LocalUpOptions& options, const Getenv& getenv) {
+  local::Settings out;
+  out.builds = options.builds;
+  out.environment = options.environment;
+  std::error_code error;
+  if (!options.programs.empty()) out.programs = std::filesystem::absolute(options.programs, error);
+  for (const std::string& entry : options.binaries) {
+    const size_t equals = entry.find('=');
+    if (equals == 0 || equals == entry.npos || equals + 1 == entry.size())
+      return Error{Code::kInvalidArgument, fmt::format("--binary \"{}\": write IMAGE=PATH", entry), {}};
+    const std::string path = std::filesystem::absolute(entry.substr(equals + 1), error).lexically_normal();
+    out.binaries.push_back(entry.substr(0, equals + 1) + path);
+  }
+  for (const std::string& name : options.environment) {
+    if (name.empty() || name.find('=') != name.npos)
+      return Error{Code::kInvalidArgument, "--env takes the name of a variable that is set, without a value", {}};
+    if (!getenv(name)) return Error{Code::kInvalidArgument, fmt::format("--env {}: it isn't set", name), {}};
+  }
+  return out;
+}
+
+// What this run does, checked before anything is written or started. A value.
+struct UpPlan {
+  Declared declared;
+  ProviderFlags flags;
+  local::Settings asked;
+  std::string folder;
+};
+
+Result<UpPlan> Prepare(const Config& config, const LocalUpOptions& options, World& world) {
+  if (options.timeout <= 0) return Error{Code::kInvalidArgument, "--timeout must be more than 0", {}};
+  UpPlan out;
+  out.folder = TRY(PlaneFolderPath(options.folder, world.getenv));
+  out.flags = TRY(ParseProviderFlags(options.providers));
+  out.asked = TRY(AskedSettings(options, world.getenv));
+  out.declared = TRY(ReadDeclared(options.files, config, world.in));
+  return out;
+}
+
+Status CheckPrograms(const local::Settings& settings, const Getenv& getenv, Notes& notes) {
+  const local::PlanePrograms found = TRY(local::FindPlanePrograms(settings.programs, local::OwnFolder(), getenv));
+  if (found.controller_manager.empty()) {
+    notes.Warn(
+        "kube-controller-manager not found beside etcd and kube-apiserver: what an object owns stays when it is "
+        "deleted, and namespaces that are deleted stay for ever");
+  }
+  local::ProgramsOptions images;
+  images.binaries = settings.binaries;
+  images.builds = settings.builds;
+  TRY(local::OpenPrograms(std::move(images)));
+  return CheckOperatorProgram(settings.binaries, getenv);
+}
+
+Result<pid_t> EnsureSupervisor(const Context& ctx, const local::PlaneFolder& folder, const local::Settings& asked,
+                               World& world, Notes& notes) {
+  const local::Settings there = TRY(local::ReadSettings(folder.Settings()));
+  const local::Settings settings = local::Merged(there, asked);
+  TRY(CheckPrograms(settings, world.getenv, notes));
+  auto holder = TRY(local::HolderOf(folder.Lock()));
+  const bool another = settings != there || (holder && IsOutdated(*holder, settings, world.getenv));
+  if (holder && !another) {
+    notes.Say(0, "The plane runs already", {{"folder", folder.path()}});
+    return 0;
+  }
+  if (holder) {
+    notes.Say(0, "Starting the plane anew with other settings", {{"folder", folder.path()}});
+    TRY(StopPlane(ctx, folder, world.getenv));
+  } else {
+    notes.Say(0, "Starting the plane", {{"folder", folder.path()}});
+  }
+  TRY(local::WriteSettings(folder.Settings(), settings));
+  return StartSupervisor(folder);
+}
+
+// behaviour.md G1: what neither files nor flags name is as init has it, at the first time. Null: nothing is to be
+// installed by name.
+std::optional<InitOptions> InitOf(const local::PlaneFolder& folder, const UpPlan& plan,
+                                  const LocalUpOptions& options) {
+  const bool named = std::any_of(plan.flags.begin(), plan.flags.end(), [](const auto& one) { return !one.second.empty(); });
+  if (!named && plan.declared.Has(api::ProviderType::kCore)) return std::nullopt;
+  InitOptions init;
+  init.cluster.kubeconfig = folder.Kubeconfig();
+  init.providers = plan.flags;
+  for (api::ProviderType type : kWithDefault) {
+    if (type != api::ProviderType::kCore && plan.declared.Has(type) && init.providers[type].empty())
+      init.providers[type] = {"-"};
+  }
+  init.cert_manager = false;
+  init.wait_providers = true;
+  init.wait_provider_timeout = options.timeout;
+  return init;
+}
+
+Status BringDeclared(const Context& ctx, kube::Client& client, const Declared& declared, const LocalUpOptions& options,
+                     World& world) {
+  if (declared.namespaces.empty() && declared.parts.empty() && declared.providers.empty()) return Ok();
+  TRY(CarryDeclared(ctx, client, declared));
+  LiveLines lines(world.err, world.err_columns);
+  return AwaitReady(ctx, client, declared.ids, Seconds(options.timeout), lines);
+}
+
+Status BringProviders(const Context& ctx, const GlobalOptions& global, const local::PlaneFolder& folder,
+                      const UpPlan& plan, const LocalUpOptions& options, World& world) {
+  ManagementCluster cluster = TRY(ManagementCluster::Open({.kubeconfig = folder.Kubeconfig()}, world.getenv));
+  Notes notes(world.err);
+  TRY(BringUpOperator(ctx.WithTimeout(Seconds(options.timeout)), cluster.client(), notes));
+  const auto init = InitOf(folder, plan, options);
+  // The others need the core, wherever it comes from.
+  const bool files_first = !init || plan.declared.Has(api::ProviderType::kCore);
+  if (files_first) TRY(BringDeclared(ctx, cluster.client(), plan.declared, options, world));
+  if (init) TRY(InitUninterrupted(ctx, global, *init, world));
+  if (!files_first) TRY(BringDeclared(ctx, cluster.client(), plan.declared, options, world));
+  return Ok();
+}
+
+Status Run(const Context& ctx, const GlobalOptions& global, const LocalUpOptions& options, World& world,
+           std::optional<local::PlaneFolder>& started) {
+  Notes notes(world.err);
+  const Config config = TRY(LoadConfig(ctx, global, world.getenv, notes));
+  const UpPlan plan = TRY(Prepare(config, options, world));
+  const local::PlaneFolder folder = TRY(local::PlaneFolder::Make(plan.folder));
+  const pid_t child = TRY(EnsureSupervisor(ctx, folder, plan.asked, world, notes));
+  if (child > 0) started = folder;
+  {
+    LiveLines lines(world.err, world.err_columns);
+    TRY(AwaitPlane(ctx.WithTimeout(Seconds(options.timeout)), folder, child, lines));
+  }
+  TRY(BringProviders(ctx, global, folder, plan, options, world));
+  world.out << fmt::format("The plane is up:\n\n  export KUBECONFIG={}\n\n", folder.Kubeconfig())
+            << "`clusterctl local status` shows its processes, `clusterctl local down` ends them.\n";
+  return Ok();
+}
+
+}  // namespace
+
+Result<ProviderFlags> ParseProviderFlags(const std::vector<std::string>& texts) {
+  ProviderFlags out;
+  for (const std::string& text : texts) {
+    const size_t slash = text.find('/');
+    const api::ProviderType type = TRY(ParseType(text.substr(0, slash), text));
+    const std::string name = slash == text.npos ? "" : text.substr(slash + 1);
+    if (name.empty()) return ParseType("", text).error();
+    out[type].push_back(name);
+  }
+  return out;
+}
+
+Status LocalUp(const Context& parent, const GlobalOptions& global, const LocalUpOptions& options, World& world) {
+  Interrupt interrupt;
+  const Context ctx = parent.WithStop(interrupt.token());
+  std::optional<local::PlaneFolder> started;
+  Status done = Run(ctx, global, options, world, started);
+  // Who gives up waiting wants nothing to go on behind his back; what failed is there to be looked at.
+  if (!done.ok() && ctx.stop.stop_requested() && started) {
+    auto ended = StopPlane(parent, *started, world.getenv);
+    if (!ended.ok()) return ended.error();
+  }
+  return OrInterrupted(ctx, std::move(done));
+}
+
+}  // namespace capi::cli

@@ -1,0 +1,30 @@
+// `clusterctl local up`: brings a plane up, with the operator and providers in it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/frame/world.h"
+#include "cli/install/choose.h"
+
+namespace capi::cli {
+
+// The flags. A value.
+struct LocalUpOptions {
+  std::string folder;                     // --dir
+  std::vector<std::string> files;         // -f
+  std::vector<std::string> providers;     // --provider: TYPE/NAME[:VERSION]
+  std::vector<std::string> binaries;      // --binary: IMAGE=PATH
+  std::vector<std::string> builds;        // --build: IMAGE=MODULE@VERSION
+  std::vector<std::string> environment;   // --env: names
+  std::string programs;                   // --programs
+  int timeout = 300;                      // seconds
+};
+
+// "infrastructure/docker:v1.12.1" and the like, by type. kInvalidArgument names the types.
+Result<ProviderFlags> ParseProviderFlags(const std::vector<std::string>& texts);
+
+// behaviour.md G1 and G2.
+Status LocalUp(const Context& parent, const GlobalOptions& global, const LocalUpOptions& options, World& world);
+
+}  // namespace capi::cli

@@ -1,0 +1,111 @@
+#include "local/plane/authority.h"
+
+#include <fmt/format.h>
+
+#include <functional>
+
+#include "base/encoding.h"
+#include "base/files.h"
+
+namespace capi::local {
+namespace {
+
+using Hours = std::chrono::hours;
+
+constexpr Hours kDay{24};
+constexpr Hours kLife = 3650 * kDay;
+constexpr Hours kMargin = 30 * kDay;
+constexpr char kUser[] = "capi-local-admin";
+constexpr char kGroup[] = "system:masters";
+const std::vector<std::string> kHosts = {"127.0.0.1",
+                                         "localhost",
+                                         "kubernetes",
+                                         "kubernetes.default",
+                                         "kubernetes.default.svc",
+                                         "kubernetes.default.svc.cluster.local"};
+
+http::Validity From(WallTime now) { return {now - Hours(1), now + kLife}; }
+
+bool IsFit(const http::Certificate& certificate, WallTime now) {
+  auto facts = http::ReadCertificate(certificate.cert_pem);
+  return facts.ok() && http::CheckKey(certificate).ok() && facts->validity.not_before <= now &&
+         now + kMargin < facts->validity.not_after;
+}
+
+// A certificate in two files, and how it is made where it isn't fit.
+struct Kept {
+  const char* name;
+  std::function<Result<http::Certificate>()> make;
+};
+
+Result<http::Certificate> Ensure(const PlaneFolder& folder, const Kept& kept, bool anew, WallTime now, bool* made) {
+  const std::string cert = folder.Pki(fmt::format("{}.crt", kept.name));
+  const std::string key = folder.Pki(fmt::format("{}.key", kept.name));
+  auto cert_pem = ReadFile(cert, 1u << 20), key_pem = ReadFile(key, 1u << 20);
+  if (!anew && cert_pem.ok() && key_pem.ok()) {
+    http::Certificate there{*cert_pem, *key_pem};
+    if (IsFit(there, now)) return there;
+  }
+  http::Certificate fresh = TRY(kept.make());
+  TRY(WriteFile(key, fresh.key_pem, 0600));
+  TRY(WriteFile(cert, fresh.cert_pem, 0600));
+  *made = true;
+  return fresh;
+}
+
+}  // namespace
+
+Result<Credentials> EnsureCredentials(const PlaneFolder& folder, WallTime now) {
+  const http::Validity validity = From(now);
+  bool new_authority = false, made = false;
+  const http::Certificate authority =
+      TRY(Ensure(folder, {"ca", [&] { return http::MakeAuthority("capi-local", validity); }}, false, now,
+                 &new_authority));
+  auto serving = [&] { return http::IssueServing(authority, kHosts, validity); };
+  auto client = [&] { return http::IssueClient(authority, kUser, kGroup, validity); };
+  // The API server takes the public key of ServiceAccounts out of a certificate, too. With another one no token that
+  // it gave out counts any more.
+  auto accounts = [&] { return http::MakeAuthority("capi-local-service-accounts", validity); };
+  TRY(Ensure(folder, {"apiserver", serving}, new_authority, now, &made));
+  TRY(Ensure(folder, {"service-accounts", accounts}, false, now, &made));
+  Credentials out;
+  out.administrator = TRY(Ensure(folder, {"administrator", client}, new_authority, now, &made));
+  out.ca_pem = authority.cert_pem;
+  return out;
+}
+
+std::string KubeconfigText(const Credentials& credentials, int port) {
+  return fmt::format(R"(apiVersion: v1
+kind: Config
+clusters:
+- name: capi-local
+  cluster:
+    server: https://127.0.0.1:{}
+    certificate-authority-data: {}
+users:
+- name: capi-local-admin
+  user:
+    client-certificate-data: {}
+    client-key-data: {}
+contexts:
+- name: capi-local
+  context:
+    cluster: capi-local
+    user: capi-local-admin
+current-context: capi-local
+)",
+                     port, Base64Encode(credentials.ca_pem), Base64Encode(credentials.administrator.cert_pem),
+                     Base64Encode(credentials.administrator.key_pem));
+}
+
+kube::Config ClientConfig(const Credentials& credentials, int port) {
+  kube::Config config;
+  config.server = fmt::format("https://127.0.0.1:{}", port);
+  config.tls.ca_pem = credentials.ca_pem;
+  config.tls.cert_pem = credentials.administrator.cert_pem;
+  config.tls.key_pem = credentials.administrator.key_pem;
+  config.context = "capi-local";
+  return config;
+}
+
+}  // namespace capi::local

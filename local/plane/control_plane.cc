@@ -1,0 +1,101 @@
+#include "local/plane/control_plane.h"
+
+#include <fmt/format.h>
+
+#include "base/files.h"
+#include "base/version.h"
+#include "local/plane/commands.h"
+#include "local/plane/leftovers.h"
+
+namespace capi::local {
+namespace {
+
+constexpr Millis kAnswerLimit{2000};
+
+int PortBefore(const PlaneFolder& folder) {
+  auto before = ReadState(folder.State());
+  return before.ok() ? before->port : 0;
+}
+
+ProcessOptions CommandOf(const PlaneFolder& folder, const std::string& working_folder, const std::string& name,
+                         std::vector<std::string> argv) {
+  ProcessOptions out;
+  out.argv = std::move(argv);
+  out.log_file = folder.Log(name);
+  out.folder = working_folder;
+  out.environment = {fmt::format("{}={}", kPlaneVariable, folder.id())};
+  return out;
+}
+
+}  // namespace
+
+std::string EgressFile(const std::string& private_folder) { return private_folder + "/egress.yaml"; }
+std::string EgressSocket(const std::string& private_folder) { return private_folder + "/egress.sock"; }
+
+Result<std::unique_ptr<ControlPlane>> ControlPlane::Prepare(const PlaneFolder& folder,
+                                                            const std::string& private_folder,
+                                                            const PlanePrograms& programs, Clock& clock) {
+  Credentials credentials = TRY(EnsureCredentials(folder, clock.Now()));
+  ReservedPort port = TRY(ReservedPort::Take(PortBefore(folder)));
+  const int number = port.number();
+  std::unique_ptr<ControlPlane> out(new ControlPlane(std::move(port), std::move(credentials)));
+  TRY(WriteFile(EgressFile(private_folder), EgressConfiguration(EgressSocket(private_folder)), 0600));
+  TRY(WriteFile(folder.Kubeconfig(), KubeconfigText(out->credentials_, number), 0600));
+  kube::ClientOptions options;
+  options.user_agent = fmt::format("clusterctl-local/{}", kProjectVersion);
+  out->client_ = TRY(kube::Client::Connect(ClientConfig(out->credentials_, number), options));
+  out->MakeProcesses(folder, private_folder, programs, clock);
+  return out;
+}
+
+void ControlPlane::MakeProcesses(const PlaneFolder& folder, const std::string& private_folder,
+                                 const PlanePrograms& programs, Clock& clock) {
+  KeptProcessOptions etcd;
+  etcd.name = "etcd";
+  etcd.command = CommandOf(folder, private_folder, etcd.name, EtcdCommand(programs, folder));
+  etcd_ = std::make_unique<KeptProcess>(std::move(etcd), clock);
+
+  KeptProcessOptions apiserver;
+  apiserver.name = "kube-apiserver";
+  apiserver.command = CommandOf(folder, private_folder, apiserver.name,
+                                ApiServerCommand(programs, folder, EgressFile(private_folder), port()));
+  apiserver.port = port();
+  apiserver.is_ready = [this] { return Asked(); };
+  apiserver.stop_signal = SIGKILL;
+  apiserver_ = std::make_unique<KeptProcess>(std::move(apiserver), clock);
+
+  if (programs.controller_manager.empty()) return;
+  KeptProcessOptions controllers;
+  controllers.name = "kube-controller-manager";
+  controllers.command =
+      CommandOf(folder, private_folder, controllers.name, ControllerManagerCommand(programs, folder));
+  controllers.stop_signal = SIGKILL;
+  controllers_ = std::make_unique<KeptProcess>(std::move(controllers), clock);
+}
+
+bool ControlPlane::Asked() {
+  return client_->Raw(ctx_.WithTimeout(kAnswerLimit), "GET", "/readyz", "", "", "text/plain").ok();
+}
+
+void ControlPlane::Look(const Context& ctx) {
+  ctx_ = ctx;
+  etcd_->Look();
+  apiserver_->Look();
+  apiserver_ready_ = etcd_->state().ready && apiserver_->state().ready;
+  was_ready_ = was_ready_ || apiserver_ready_;
+  if (controllers_ && was_ready_) controllers_->Look();
+}
+
+void ControlPlane::Stop() {
+  if (controllers_) controllers_->Stop();
+  apiserver_->Stop();
+  etcd_->Stop();
+}
+
+std::vector<ProcessState> ControlPlane::States() const {
+  std::vector<ProcessState> out = {etcd_->state(), apiserver_->state()};
+  if (controllers_) out.push_back(controllers_->state());
+  return out;
+}
+
+}  // namespace capi::local

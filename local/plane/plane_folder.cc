@@ -1,0 +1,140 @@
+#include "local/plane/plane_folder.h"
+
+#include <fmt/format.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+
+#include "base/files.h"
+#include "base/json.h"
+
+namespace capi::local {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kMarker[] = "capi-local.json";
+constexpr int kFormat = 1;
+// All that a plane makes in its folder, but the marker.
+constexpr const char* kOwn[] = {"etcd", "pods", "pki", "logs", "kubeconfig", "settings.json", "state.json", "lock"};
+
+Result<std::string> NewId() {
+  unsigned char bytes[8];
+  if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes) return Error{Code::kInternal, "no random numbers", {}};
+  std::string id;
+  for (unsigned char byte : bytes) id += fmt::format("{:02x}", byte);
+  return id;
+}
+
+Result<std::string> Absolute(const std::string& path) {
+  std::error_code error;
+  const fs::path absolute = fs::absolute(path, error).lexically_normal();
+  if (path.empty() || error) return Error{Code::kInvalidArgument, fmt::format("\"{}\" is no folder", path), {}};
+  std::string out = absolute;
+  while (out.size() > 1 && out.back() == '/') out.pop_back();
+  return out;
+}
+
+// "" where it has no marker.
+Result<std::string> MarkedId(const std::string& folder) {
+  const std::string path = fmt::format("{}/{}", folder, kMarker);
+  auto text = ReadFile(path, 1u << 16);
+  if (!text.ok() && text.code() == Code::kNotFound) return std::string();
+  if (!text.ok()) return text.error();
+  auto marker = ParseJson(*text);
+  const std::string id = marker.ok() ? GetString(*marker, {"plane"}) : "";
+  if (id.empty()) return Error{Code::kFailedPrecondition, fmt::format("{}: it is no marker of a plane", path), {}};
+  if (GetInt(*marker, {"format"}) != kFormat)
+    return Error{Code::kFailedPrecondition, fmt::format("{}: the plane was made by another version", path), {}};
+  return id;
+}
+
+// A folder of ours that nobody else may look into.
+bool IsOurs(const std::string& folder) {
+  struct stat info {};
+  return lstat(folder.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == geteuid() &&
+         (info.st_mode & 077) == 0;
+}
+
+Status MakeFolder(const std::string& folder) {
+  if (mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST) return Ok();
+  return FileError(folder, errno);
+}
+
+bool IsUsable(const std::string& folder) {
+  struct stat info {};
+  return !folder.empty() && folder.front() == '/' && folder.size() < 64 && stat(folder.c_str(), &info) == 0 &&
+         S_ISDIR(info.st_mode) && access(folder.c_str(), W_OK | X_OK) == 0;
+}
+
+}  // namespace
+
+Result<PlaneFolder> PlaneFolder::Make(const std::string& path) {
+  const std::string folder = TRY(Absolute(path));
+  std::error_code error;
+  const bool there = fs::exists(folder, error);
+  if (there && !fs::is_directory(folder, error))
+    return Error{Code::kInvalidArgument, fmt::format("{} is no folder: name another one with --dir", folder), {}};
+  std::string id = there ? TRY(MarkedId(folder)) : "";
+  if (!id.empty()) return PlaneFolder(folder, std::move(id));
+  if (there && !TRY(ListDir(folder)).empty()) {
+    return Error{Code::kFailedPrecondition,
+                 fmt::format("{} has files in it that are no plane's: name another folder with --dir", folder),
+                 {}};
+  }
+  if (!fs::create_directories(folder, error) && error)
+    return Error{Code::kInvalidArgument, fmt::format("{}: {}", folder, error.message()), {}};
+  if (!there && chmod(folder.c_str(), 0700) != 0) return FileError(folder, errno);
+  id = TRY(NewId());
+  TRY(WriteFile(fmt::format("{}/{}", folder, kMarker), ToJsonText({{"plane", id}, {"format", kFormat}}) + "\n", 0600));
+  return PlaneFolder(folder, std::move(id));
+}
+
+Result<PlaneFolder> PlaneFolder::Open(const std::string& path) {
+  const std::string folder = TRY(Absolute(path));
+  std::string id = TRY(MarkedId(folder));
+  if (!id.empty()) return PlaneFolder(folder, std::move(id));
+  return Error{Code::kNotFound,
+               fmt::format("no plane lives in {}: `clusterctl local up --dir {}` makes one", folder, path),
+               {}};
+}
+
+Status PlaneFolder::MakeFolders() const {
+  for (const std::string& folder : {Etcd(), File("pki"), Logs(), Pods()}) TRY(MakeFolder(folder));
+  return Ok();
+}
+
+std::string PlaneFolder::Private(const Getenv& getenv) const {
+  const std::string name = "/capi-local-" + id_;
+  for (const std::string& place : {getenv("XDG_RUNTIME_DIR").value_or(""), std::string("/dev/shm")}) {
+    if (IsUsable(place)) return place + name;
+  }
+  return "/tmp" + name;
+}
+
+Status PlaneFolder::MakePrivate(const std::string& folder) {
+  RemovePrivate(folder);
+  if (mkdir(folder.c_str(), 0700) != 0) return FileError(folder, errno);
+  return Ok();
+}
+
+void PlaneFolder::RemovePrivate(const std::string& folder) {
+  std::error_code ignored;
+  if (IsOurs(folder)) fs::remove_all(folder, ignored);
+}
+
+Result<bool> PlaneFolder::Remove() const {
+  std::error_code error;
+  for (const char* name : kOwn) {
+    fs::remove_all(File(name), error);
+    if (error) return Error{Code::kInternal, fmt::format("{}: {}", File(name), error.message()), {}};
+  }
+  fs::remove(File(kMarker), error);
+  if (error) return Error{Code::kInternal, fmt::format("{}: {}", File(kMarker), error.message()), {}};
+  return fs::remove(path_, error) && !error;
+}
+
+}  // namespace capi::local

@@ -1,0 +1,61 @@
+// The folder that a plane lives in: what lies where, and whose it is (behaviour.md G1).
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace capi::local {
+
+// nullopt for what isn't set.
+using Getenv = std::function<std::optional<std::string>(const std::string& name)>;
+
+// A folder with a plane's marker in it. A value: paths, all absolute.
+class PlaneFolder {
+ public:
+  // Makes the folder where there is none, and the marker where it is empty. kFailedPrecondition where it has something
+  // else in it: nothing of a stranger's is ever written over or removed.
+  static Result<PlaneFolder> Make(const std::string& path);
+  // kNotFound where no plane lives there.
+  static Result<PlaneFolder> Open(const std::string& path);
+
+  const std::string& path() const { return path_; }
+  // Random; its processes have it in their environment, and its private folder in its name.
+  const std::string& id() const { return id_; }
+
+  std::string Kubeconfig() const { return File("kubeconfig"); }
+  std::string Lock() const { return File("lock"); }
+  std::string State() const { return File("state.json"); }
+  std::string Settings() const { return File("settings.json"); }
+  std::string Etcd() const { return File("etcd"); }
+  std::string Pki(std::string_view name) const { return File("pki/" + std::string(name)); }
+  std::string Logs() const { return File("logs"); }
+  std::string Log(std::string_view process) const { return Logs() + "/" + std::string(process) + ".log"; }
+  std::string Pods() const { return File("pods"); }
+
+  // Makes the folders that the plane writes into, for its owner alone.
+  Status MakeFolders() const;
+
+  // A folder with a short path, since names of sockets have 107 bytes at most, in memory where there is such a place:
+  // sockets, and what must not outlive the run. It isn't made here.
+  std::string Private(const Getenv& getenv) const;
+  // Makes it anew, empty, for its owner alone. kPermissionDenied where somebody else has made it.
+  static Status MakePrivate(const std::string& folder);
+  // Removes it where it is ours.
+  static void RemovePrivate(const std::string& folder);
+
+  // Removes all that a plane makes, the marker last, and the folder where nothing else is in it; whether that is gone.
+  // To be called by who holds the lock.
+  Result<bool> Remove() const;
+
+ private:
+  PlaneFolder(std::string path, std::string id) : path_(std::move(path)), id_(std::move(id)) {}
+  std::string File(const std::string& name) const { return path_ + "/" + name; }
+
+  std::string path_, id_;
+};
+
+}  // namespace capi::local

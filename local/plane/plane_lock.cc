@@ -1,0 +1,67 @@
+#include "local/plane/plane_lock.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "base/files.h"
+
+namespace capi::local {
+namespace {
+
+// Whether the file at `path` is still the one that is open: `down --delete` removes it.
+bool IsStillThere(int fd, const std::string& path) {
+  struct stat open_one {}, named {};
+  return fstat(fd, &open_one) == 0 && stat(path.c_str(), &named) == 0 && open_one.st_ino == named.st_ino &&
+         open_one.st_dev == named.st_dev;
+}
+
+struct flock WholeFile() {
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  return lock;
+}
+
+}  // namespace
+
+Result<std::optional<PlaneLock>> PlaneLock::TryTake(const std::string& path) {
+  for (;;) {
+    int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0) return FileError(path, errno);
+    PlaneLock lock(fd);
+    struct flock wanted = WholeFile();
+    if (fcntl(fd, F_SETLK, &wanted) != 0) {
+      if (errno == EACCES || errno == EAGAIN) return std::optional<PlaneLock>();
+      return FileError(path, errno);
+    }
+    if (IsStillThere(fd, path)) return std::optional<PlaneLock>(std::move(lock));
+  }
+}
+
+PlaneLock::PlaneLock(PlaneLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+PlaneLock& PlaneLock::operator=(PlaneLock&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  return *this;
+}
+PlaneLock::~PlaneLock() {
+  if (fd_ >= 0) close(fd_);
+}
+
+Result<std::optional<pid_t>> HolderOf(const std::string& path) {
+  int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0 && errno == ENOENT) return std::optional<pid_t>();
+  if (fd < 0) return FileError(path, errno);
+  struct flock lock = WholeFile();
+  lock.l_type = F_RDLCK;  // which a file that is open for reading may ask for
+  const int done = fcntl(fd, F_GETLK, &lock);
+  const int number = errno;
+  close(fd);
+  if (done != 0) return FileError(path, number);
+  return lock.l_type == F_UNLCK ? std::nullopt : std::optional(lock.l_pid);
+}
+
+}  // namespace capi::local

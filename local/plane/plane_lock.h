@@ -1,0 +1,31 @@
+// Who runs the plane of a folder: one process at a time (behaviour.md G2).
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+
+namespace capi::local {
+
+// A lock on a file, which ends with the process that holds it, however that ends; the kernel knows who that is, on a
+// full disk too. Within one process it may be taken once. Thread-compatible.
+class PlaneLock {
+ public:
+  // nullopt where another process holds it. Makes the file where it is missing.
+  static Result<std::optional<PlaneLock>> TryTake(const std::string& path);
+  PlaneLock(PlaneLock&& other) noexcept;
+  PlaneLock& operator=(PlaneLock&& other) noexcept;
+  ~PlaneLock();
+
+ private:
+  explicit PlaneLock(int fd) : fd_(fd) {}
+  int fd_;
+};
+
+// The other process that holds it; nullopt where none does.
+Result<std::optional<pid_t>> HolderOf(const std::string& path);
+
+}  // namespace capi::local

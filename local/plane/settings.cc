@@ -1,0 +1,66 @@
+#include "local/plane/settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/files.h"
+#include "base/json.h"
+
+namespace capi::local {
+namespace {
+
+struct Field {
+  const char* name;
+  std::vector<std::string> Settings::*list;
+};
+constexpr Field kLists[] = {{"binaries", &Settings::binaries},
+                            {"builds", &Settings::builds},
+                            {"environment", &Settings::environment}};
+
+std::string KeyOf(const std::string& entry) { return entry.substr(0, entry.find('=')); }
+
+void Merge(std::vector<std::string>& there, const std::vector<std::string>& asked) {
+  for (const std::string& entry : asked) {
+    std::erase_if(there, [&](const std::string& one) { return KeyOf(one) == KeyOf(entry); });
+    there.push_back(entry);
+  }
+  std::sort(there.begin(), there.end());
+}
+
+}  // namespace
+
+Result<Settings> ReadSettings(const std::string& path) {
+  auto text = ReadFile(path, 1u << 20);
+  if (!text.ok() && text.code() == Code::kNotFound) return Settings();
+  if (!text.ok()) return text.error();
+  const Json json = TRY_WITH(ParseJson(*text), path);
+  Settings out;
+  out.programs = GetString(json, {"programs"});
+  for (const Field& field : kLists) {
+    const Json* list = Find(json, {field.name});
+    if (list == nullptr || !list->is_array())
+      return Error{Code::kInvalidArgument, fmt::format("{}: {} is no list", path, field.name), {}};
+    for (const Json& entry : *list) {
+      if (!entry.is_string())
+        return Error{Code::kInvalidArgument, fmt::format("{}: {} has what is no text", path, field.name), {}};
+      (out.*field.list).push_back(entry.get<std::string>());
+    }
+  }
+  return out;
+}
+
+Status WriteSettings(const std::string& path, const Settings& settings) {
+  Json json = {{"programs", settings.programs}};
+  for (const Field& field : kLists) json[field.name] = settings.*field.list;
+  return WriteFile(path, json.dump(2) + "\n", 0600);
+}
+
+Settings Merged(const Settings& there, const Settings& asked) {
+  Settings out = there;
+  if (!asked.programs.empty()) out.programs = asked.programs;
+  for (const Field& field : kLists) Merge(out.*field.list, asked.*field.list);
+  return out;
+}
+
+}  // namespace capi::local

@@ -1,0 +1,50 @@
+#include "local/plane/state.h"
+
+#include "base/files.h"
+#include "base/json.h"
+
+namespace capi::local {
+namespace {
+
+Json Encode(const ProcessState& one) {
+  return {{"name", one.name},     {"pid", one.pid},   {"started", FormatTime(one.started)}, {"restarts", one.restarts},
+          {"ready", one.ready},   {"port", one.port}, {"message", one.message}};
+}
+
+Result<ProcessState> Decode(const Json& json) {
+  ProcessState out;
+  out.name = GetString(json, {"name"});
+  out.pid = static_cast<pid_t>(GetInt(json, {"pid"}));
+  out.started = TRY(ParseTime(GetString(json, {"started"})));
+  out.restarts = static_cast<int>(GetInt(json, {"restarts"}));
+  out.ready = GetBool(json, {"ready"});
+  out.port = static_cast<int>(GetInt(json, {"port"}));
+  out.message = GetString(json, {"message"});
+  return out;
+}
+
+}  // namespace
+
+Result<PlaneState> ReadState(const std::string& path) {
+  const std::string text = TRY(ReadFile(path, 1u << 20));
+  const Json json = TRY_WITH(ParseJson(text), path);
+  PlaneState out;
+  out.supervisor = static_cast<pid_t>(GetInt(json, {"supervisor"}));
+  out.started = TRY_WITH(ParseTime(GetString(json, {"started"})), path);
+  out.ready = GetBool(json, {"ready"});
+  out.port = static_cast<int>(GetInt(json, {"port"}));
+  out.message = GetString(json, {"message"});
+  const Json* processes = Find(json, {"processes"});
+  if (processes == nullptr || !processes->is_array()) return out;
+  for (const Json& one : *processes) out.processes.push_back(TRY_WITH(Decode(one), path));
+  return out;
+}
+
+Status WriteState(const std::string& path, const PlaneState& state) {
+  Json json = {{"supervisor", state.supervisor}, {"started", FormatTime(state.started)}, {"ready", state.ready},
+               {"port", state.port},             {"message", state.message},             {"processes", Json::array()}};
+  for (const ProcessState& one : state.processes) json["processes"].push_back(Encode(one));
+  return WriteFile(path, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n", 0600);
+}
+
+}  // namespace capi::local

@@ -1,0 +1,41 @@
+// What the supervisor of a plane says of it, in a file of the plane's folder (behaviour.md G8).
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+
+namespace capi::local {
+
+// One process. A value.
+struct ProcessState {
+  std::string name;  // "etcd"
+  pid_t pid = 0;     // 0 while it doesn't run
+  WallTime started{};
+  int restarts = 0;
+  bool ready = false;
+  int port = 0;         // of loopback; 0 for none
+  std::string message;  // why it isn't ready, or ended last
+  bool operator==(const ProcessState&) const = default;
+};
+
+// A value.
+struct PlaneState {
+  pid_t supervisor = 0;
+  WallTime started{};
+  bool ready = false;  // the API server answers, and the node runs
+  int port = 0;        // the API server's
+  std::string message;  // what is being done, or why it isn't ready
+  std::vector<ProcessState> processes;
+  bool operator==(const PlaneState&) const = default;
+};
+
+// kNotFound where there is none; kInvalidArgument where it can't be read.
+Result<PlaneState> ReadState(const std::string& path);
+Status WriteState(const std::string& path, const PlaneState& state);
+
+}  // namespace capi::local

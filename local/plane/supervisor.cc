@@ -1,0 +1,158 @@
+#include "local/plane/supervisor.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <optional>
+#include <thread>
+
+#include "base/mutex.h"
+#include "local/node/node.h"
+#include "local/plane/control_plane.h"
+#include "local/plane/leftovers.h"
+#include "local/plane/logs.h"
+#include "local/plane/plane_lock.h"
+#include "local/plane/state.h"
+
+namespace capi::local {
+namespace {
+
+constexpr Millis kTick{100};
+constexpr Millis kLogsLookedAt{30'000};
+constexpr Millis kLeftoversLimit{2000};
+
+// The node, in a thread of its own. Thread-compatible.
+class RunningNode {
+ public:
+  RunningNode(const SupervisorOptions& options, ControlPlane& plane, Clock& clock)
+      : node_(plane.client(), options.images,
+              {.folder = options.folder.Pods(),
+               .volumes = options.private_folder + "/volumes",
+               .server = fmt::format("https://127.0.0.1:{}", plane.port()),
+               .ca_pem = plane.ca_pem(),
+               .socket = EgressSocket(options.private_folder),
+               .environment = EnvironmentOf(options)},
+              clock) {}
+  ~RunningNode() { Stop(); }
+
+  void Start(const Context& ctx) {
+    thread_ = std::thread([this, own = ctx.WithStop(stop_.get_token())] {
+      Status ended = node_.Run(own);
+      MutexLock lock(mu_);
+      ended_ = std::move(ended);
+    });
+  }
+  // Waits for the end of its processes.
+  void Stop() {
+    stop_.request_stop();
+    if (thread_.joinable()) thread_.join();
+  }
+  bool started() const { return thread_.joinable(); }
+  // How it ended, where it did.
+  std::optional<Status> ended() const {
+    MutexLock lock(mu_);
+    return ended_;
+  }
+
+ private:
+  static std::vector<std::string> EnvironmentOf(const SupervisorOptions& options) {
+    std::vector<std::string> out = options.environment;
+    out.push_back(fmt::format("{}={}", kPlaneVariable, options.folder.id()));
+    return out;
+  }
+
+  Node node_;
+  std::stop_source stop_;
+  std::thread thread_;
+  mutable Mutex mu_;
+  std::optional<Status> ended_ CAPI_GUARDED_BY(mu_);
+};
+
+// The file of the state, written when that changes. A full disk ends nothing. Thread-compatible.
+class StateFile {
+ public:
+  StateFile(const PlaneFolder& folder, const Context& ctx) : path_(folder.State()), log_(ctx.log) {}
+
+  void Write(const PlaneState& state) {
+    if (written_ == state) return;
+    Status done = WriteState(path_, state);
+    if (done.ok()) {
+      written_ = state;
+    } else if (!complained_) {
+      log_.Warn("the state can't be written", {{"error", done.error().message}});
+    }
+    complained_ = !done.ok();
+  }
+
+ private:
+  const std::string path_;
+  Logger log_;
+  std::optional<PlaneState> written_;
+  bool complained_ = false;
+};
+
+void LogEnds(const Context& ctx, const std::vector<ProcessState>& before, const std::vector<ProcessState>& now) {
+  for (size_t i = 0; i < before.size() && i < now.size(); ++i) {
+    if (now[i].restarts > before[i].restarts)
+      ctx.log.Warn("a process ended, and is started again", {{"process", now[i].name}, {"message", now[i].message}});
+  }
+}
+
+// Until a stop, or the node's end.
+Status Loop(const Context& ctx, const SupervisorOptions& options, ControlPlane& plane, RunningNode& node) {
+  Clock& clock = *ctx.clock;
+  StateFile file(options.folder, ctx);
+  PlaneState state{.supervisor = getpid(), .started = clock.Now(), .port = plane.port()};
+  MonoTime logs_at = clock.Monotonic();
+  do {
+    plane.Look(ctx);
+    if (plane.ready() && !node.started()) node.Start(ctx);
+    if (auto ended = node.ended()) {
+      if (!ended->ok()) return ended->error().With("the node ended");
+      return Error{Code::kInternal, "the node ended by itself", {}};
+    }
+    const std::vector<ProcessState> before = std::exchange(state.processes, plane.States());
+    LogEnds(ctx, before, state.processes);
+    state.ready = plane.ready() && node.started();
+    state.message = state.ready ? "" : "waiting for the API server";
+    file.Write(state);
+    if (clock.Monotonic() < logs_at) continue;
+    BoundLogs(options.folder.Logs());
+    logs_at = clock.Monotonic() + kLogsLookedAt;
+  } while (clock.Sleep(ctx.stop, kTick));
+  return Ok();
+}
+
+Result<PlaneLock> Take(const PlaneFolder& folder) {
+  auto lock = TRY(PlaneLock::TryTake(folder.Lock()));
+  if (lock) return *std::move(lock);
+  return Error{Code::kAlreadyExists, fmt::format("the plane in {} runs already", folder.path()), {}};
+}
+
+}  // namespace
+
+Status Supervise(const Context& ctx, const SupervisorOptions& options) {
+  const PlaneFolder& folder = options.folder;
+  PlaneLock lock = TRY(Take(folder));
+  if (size_t ended = EndLeftovers(folder.id(), kLeftoversLimit); ended > 0)
+    ctx.log.Warn("ended processes of a supervisor that is gone", {{"count", ended}});
+  TRY(folder.MakeFolders());
+  TRY(PlaneFolder::MakePrivate(options.private_folder));
+  auto plane = TRY(ControlPlane::Prepare(folder, options.private_folder, options.programs, *ctx.clock));
+  ctx.log.Info("the plane starts", {{"folder", folder.path()}, {"port", plane->port()}});
+  Status ended = Ok();
+  {
+    RunningNode node(options, *plane, *ctx.clock);
+    ended = Loop(ctx, options, *plane, node);
+    node.Stop();
+  }
+  plane->Stop();
+  // What a manager has started by itself.
+  EndLeftovers(folder.id(), kLeftoversLimit);
+  PlaneFolder::RemovePrivate(options.private_folder);
+  ctx.log.Info("the plane has ended");
+  return ended;
+}
+
+}  // namespace capi::local
