@@ -10,11 +10,13 @@ import dataclasses
 import glob
 import gzip
 import hashlib
+import io
 import json
 import os
 import re
 import struct
 import sys
+import tarfile
 import zlib
 
 ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
@@ -226,6 +228,28 @@ def packs():
     yield pack()
 
 
+def layers():
+    """Pairs of layers of an image: as tar programs write them, with links and whiteouts."""
+
+    def layer(form, *entries):
+        out = io.BytesIO()
+        with tarfile.open(fileobj=out, mode="w", format=form) as archive:
+            for name, kind, link in entries:
+                info = tarfile.TarInfo(name)
+                info.type, info.linkname = kind, link
+                text = b"x" * 600 if kind == tarfile.REGTYPE else b""
+                info.size = len(text)
+                archive.addfile(info, io.BytesIO(text))
+        return out.getvalue()[:4096].ljust(4096, b"\0")  # half of the longest seed
+
+    long = "n" * 150
+    lower = [("usr/lib", tarfile.DIRTYPE, ""), ("lib", tarfile.SYMTYPE, "usr/lib"), ("lib/a", tarfile.REGTYPE, ""), ("h", tarfile.LNKTYPE, "lib/a")]
+    upper = [("lib/.wh.a", tarfile.REGTYPE, ""), (".wh.h", tarfile.REGTYPE, ""), ("usr/.wh..wh..opq", tarfile.REGTYPE, "")]
+    for form in (tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT):
+        yield layer(form, *lower) + layer(form, *upper)
+        yield layer(form, (long, tarfile.REGTYPE, "")) + layer(form, ("l", tarfile.SYMTYPE, "/../" + "l" * 90))
+
+
 def its_own():
     """Those that the target names are enough."""
     return ()
@@ -245,6 +269,7 @@ SEEDS = {
     "git": packs,
     "image": images,
     "kubeconfig": kubeconfigs,
+    "layer": layers,
     "metadata": metadata,
     "oci": its_own,
     "patch": patches,

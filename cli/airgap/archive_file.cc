@@ -24,7 +24,7 @@ struct OpenFile {
 
 }  // namespace
 
-Result<ByteSource> OpenSource(const std::string& path) {
+Result<fetch::ByteSource> OpenSource(const std::string& path) {
   auto file = std::make_shared<OpenFile>(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file->fd < 0) return FileError(path, errno);
   struct stat info {};
@@ -41,7 +41,7 @@ Result<ByteSource> OpenSource(const std::string& path) {
     }
     return out;
   };
-  return ByteSource{static_cast<std::uint64_t>(info.st_size), std::move(read)};
+  return fetch::ByteSource{static_cast<std::uint64_t>(info.st_size), std::move(read)};
 }
 
 }  // namespace capi::cli

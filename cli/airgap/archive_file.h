@@ -4,11 +4,11 @@
 #include <string>
 
 #include "base/result.h"
-#include "cli/airgap/tar.h"
+#include "fetch/archives/tar.h"
 
 namespace capi::cli {
 
 // Of a file, which stays open as long as a copy is there. kNotFound where there is none.
-Result<ByteSource> OpenSource(const std::string& path);
+Result<fetch::ByteSource> OpenSource(const std::string& path);
 
 }  // namespace capi::cli

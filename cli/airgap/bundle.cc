@@ -8,7 +8,7 @@
 
 #include "base/strings.h"
 #include "cli/airgap/bundle_format.h"
-#include "cli/airgap/tar.h"
+#include "fetch/archives/tar.h"
 
 namespace capi::cli {
 namespace {
@@ -119,7 +119,7 @@ BundleLayout LayoutOf(Bundle bundle) {
 
 std::string WriteBundle(Bundle bundle) {
   const BundleLayout layout = LayoutOf(std::move(bundle));
-  return WriteTar({layout.files.begin(), layout.files.end()});
+  return fetch::WriteTar({layout.files.begin(), layout.files.end()});
 }
 
 }  // namespace capi::cli

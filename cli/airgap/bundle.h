@@ -10,7 +10,7 @@
 #include "api/kinds.h"
 #include "api/release.h"
 #include "base/context.h"
-#include "cli/airgap/tar.h"
+#include "fetch/archives/tar.h"
 #include "fetch/oci/artifact.h"
 #include "fetch/oci/image.h"
 
@@ -39,7 +39,7 @@ struct Bundle {
   std::vector<std::string> images;  // that all of it needs
   // Those of them that are in it, by their names there, and of one that was read, where their blobs lie in the archive.
   std::map<std::string, fetch::OciImage> carried;
-  std::map<std::string, TarEntry> blobs;
+  std::map<std::string, fetch::TarEntry> blobs;
 };
 
 // What the archive has: these files, then the blobs of images, each by its digest and with its size. A value.
@@ -64,7 +64,7 @@ enum class Layers { kRead, kUnread };
 
 // All of it is checked: each file has the digest by which it is named, each is named, nothing is there twice, and each
 // release is one. kInvalidArgument with what is wrong.
-Result<Bundle> ReadBundle(const Context& ctx, const ByteSource& archive, Layers layers = Layers::kRead);
+Result<Bundle> ReadBundle(const Context& ctx, const fetch::ByteSource& archive, Layers layers = Layers::kRead);
 Result<Bundle> ReadBundle(std::string_view archive);
 // The same of what is to be written, before its layers are there.
 Status CheckLayout(const BundleLayout& layout);

@@ -192,11 +192,11 @@ TEST_F(BundleImages, SomeOfItsListAreNoBundle_L28) {
   ASSERT_EQ(Create(file_).code, 0);
   std::string text = *ReadFile(file_);
   std::map<std::string, std::string> files;
-  for (const auto& [name, content] : *ReadTar(text)) files[name] = content;
+  for (const auto& [name, content] : *fetch::ReadTar(text)) files[name] = content;
   Json index = *ParseJson(files["index.json"]);
   index["manifests"].erase(index["manifests"].size() - 1);
   files["index.json"] = ToJsonText(index);
-  auto read = ReadBundle(WriteTar({files.begin(), files.end()}));
+  auto read = ReadBundle(fetch::WriteTar({files.begin(), files.end()}));
   ASSERT_FALSE(read.ok());
   EXPECT_THAT(read.error().message, HasSubstr("image registry.k8s.io/gcp:v2.0.0 is in its list, and isn't there"));
 }

@@ -32,7 +32,7 @@ using Contents = std::map<std::string, std::string>;  // by title
 // Reads one archive, whose files it keeps account of. Thread-compatible.
 class Reader {
  public:
-  Reader(const ByteSource& archive, std::map<std::string, TarEntry> files)
+  Reader(const fetch::ByteSource& archive, std::map<std::string, fetch::TarEntry> files)
       : archive_(archive), files_(std::move(files)) {}
 
   // All but the layers of images.
@@ -85,11 +85,11 @@ class Reader {
   }
 
   Result<std::string> Text(std::string_view name) const {
-    const TarEntry& place = files_.at(std::string(name));
+    const fetch::TarEntry& place = files_.at(std::string(name));
     return archive_.read(place.at, static_cast<size_t>(place.size));
   }
 
-  Result<TarEntry> PlaceOf(const std::string& digest) {
+  Result<fetch::TarEntry> PlaceOf(const std::string& digest) {
     if (!api::IsSha256Digest(digest)) return Invalid(fmt::format("{} is no digest of SHA-256", Quoted(digest)));
     auto found = files_.find(BlobName(digest));
     if (found == files_.end()) return Invalid(fmt::format("{} is named, and isn't there", digest));
@@ -99,7 +99,7 @@ class Reader {
 
   // The bytes that a digest names.
   Result<std::string> Blob(const std::string& digest) {
-    const TarEntry place = TRY(PlaceOf(digest));
+    const fetch::TarEntry place = TRY(PlaceOf(digest));
     const std::string name = BlobName(digest);
     if (place.size > api::kMaxReleaseBytes) return Invalid(name + " is too large");
     std::string bytes = TRY(Text(name));
@@ -115,7 +115,7 @@ class Reader {
   }
 
   // Of an image: as large as it may be.
-  Status CheckBlob(const Context& ctx, const std::string& digest, const TarEntry& place) const {
+  Status CheckBlob(const Context& ctx, const std::string& digest, const fetch::TarEntry& place) const {
     RunningSha256 sum;
     for (std::uint64_t done = 0; done < place.size;) {
       TRY(ctx.Check());
@@ -237,7 +237,7 @@ class Reader {
         fetch::ReadOciImage(std::move(root), {}, [this](const std::string& digest) { return Blob(digest); }), name);
     for (const fetch::OciManifest& one : image.manifests) TRY(Count(one.text.size()));
     for (const auto& [digest, size] : image.blobs) {
-      const TarEntry place = TRY_WITH(PlaceOf(digest), name);
+      const fetch::TarEntry place = TRY_WITH(PlaceOf(digest), name);
       if (place.size != size)
         return Invalid(fmt::format("{}: {} is said to have {} bytes, and has {}", name, digest, size, place.size));
       out.blobs[digest] = place;
@@ -271,16 +271,16 @@ class Reader {
            std::all_of(text.begin(), text.end(), [](unsigned char c) { return c >= ' ' && c < 0x7f; });
   }
 
-  const ByteSource& archive_;
-  const std::map<std::string, TarEntry> files_;
+  const fetch::ByteSource& archive_;
+  const std::map<std::string, fetch::TarEntry> files_;
   size_t unpacked_ = 0;  // bytes of the artifacts so far
   std::set<std::string> named_, seen_;
 };
 
 }  // namespace
 
-Result<Bundle> ReadBundle(const Context& ctx, const ByteSource& archive, Layers layers) {
-  Reader reader(archive, TRY(ListTar(archive)));
+Result<Bundle> ReadBundle(const Context& ctx, const fetch::ByteSource& archive, Layers layers) {
+  Reader reader(archive, TRY(fetch::ListTar(archive)));
   Bundle bundle = TRY(reader.Read());
   if (layers == Layers::kRead) TRY(reader.CheckLayers(ctx, bundle));
   return bundle;
@@ -288,17 +288,17 @@ Result<Bundle> ReadBundle(const Context& ctx, const ByteSource& archive, Layers 
 
 Status CheckLayout(const BundleLayout& layout) {
   std::string bytes;
-  std::map<std::string, TarEntry> places;
+  std::map<std::string, fetch::TarEntry> places;
   for (const auto& [name, text] : layout.files) {
     places[name] = {bytes.size(), text.size()};
     bytes += text;
   }
   for (const auto& [digest, size] : layout.blobs) places[BlobName(digest)] = {bytes.size(), size};
-  const ByteSource source = SourceOf(bytes);
+  const fetch::ByteSource source = fetch::SourceOf(bytes);
   TRY(Reader(source, std::move(places)).Read());
   return Ok();
 }
 
-Result<Bundle> ReadBundle(std::string_view archive) { return ReadBundle(Context{}, SourceOf(archive)); }
+Result<Bundle> ReadBundle(std::string_view archive) { return ReadBundle(Context{}, fetch::SourceOf(archive)); }
 
 }  // namespace capi::cli

@@ -7,7 +7,7 @@
 #include <functional>
 #include <map>
 
-#include "cli/airgap/tar.h"
+#include "fetch/archives/tar.h"
 
 namespace capi::cli {
 namespace {
@@ -58,11 +58,11 @@ using Files = std::map<std::string, std::string>;
 
 Files FilesOf(const std::string& archive) {
   Files out;
-  for (const auto& [name, text] : ReadTar(archive).value()) out[name] = text;
+  for (const auto& [name, text] : fetch::ReadTar(archive).value()) out[name] = text;
   return out;
 }
 
-std::string Packed(const Files& files) { return WriteTar({files.begin(), files.end()}); }
+std::string Packed(const Files& files) { return fetch::WriteTar({files.begin(), files.end()}); }
 
 std::string BlobOf(std::string_view text) { return "blobs/sha256/" + fetch::OciDigest(text).substr(7); }
 
@@ -220,7 +220,7 @@ TEST(Bundle, ManifestsOfImagesCountAsOftenAsTheyAreNamed_L27_L28) {
 
 TEST(Bundle, NoChangedByteOfAFileIsOverlooked_L27) {
   const std::string archive = WriteBundle(Sample());
-  for (const auto& [name, text] : ReadTar(archive).value()) {
+  for (const auto& [name, text] : fetch::ReadTar(archive).value()) {
     if (!name.starts_with("blobs/")) continue;
     std::string changed = archive;
     changed[static_cast<size_t>(text.data() - archive.data()) + text.size() / 2] ^= 1;

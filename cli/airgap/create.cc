@@ -10,12 +10,12 @@
 #include "cli/airgap/bundle.h"
 #include "cli/airgap/bundle_commands.h"
 #include "cli/airgap/bundle_format.h"
-#include "cli/airgap/tar.h"
 #include "cli/cert_manager/release.h"
 #include "cli/frame/interrupt.h"
 #include "cli/frame/output.h"
 #include "cli/frame/table.h"
 #include "cli/install/list_images.h"
+#include "fetch/archives/tar.h"
 
 namespace capi::cli {
 namespace {
@@ -165,9 +165,9 @@ class ArchiveWriter {
   // Files, then what `found` has.
   Status PutAll(const Context& ctx, const BundleLayout& layout, const FoundImages& found, Notes& notes) {
     for (const auto& [name, text] : layout.files) {
-      TRY(Put(TarHeader(name, text.size())));
+      TRY(Put(fetch::TarHeader(name, text.size())));
       TRY(Put(text));
-      TRY(Put(TarPadding(text.size())));
+      TRY(Put(fetch::TarPadding(text.size())));
     }
     std::string said;
     for (const auto& [digest, size] : layout.blobs) {
@@ -175,11 +175,11 @@ class ArchiveWriter {
         notes.Say(0, "Reading an image", {{"image", image}});
         said = image;
       }
-      TRY(Put(TarHeader(BlobName(digest), size)));
+      TRY(Put(fetch::TarHeader(BlobName(digest), size)));
       TRY(found.Blob(ctx, digest, size, [this](std::string_view piece) { return Put(piece); }));
-      TRY(Put(TarPadding(size)));
+      TRY(Put(fetch::TarPadding(size)));
     }
-    return Put(TarEnd());
+    return Put(fetch::TarEnd());
   }
   std::uint64_t size() const { return size_; }
   std::string Digest() { return "sha256:" + sum_.Hex(); }
@@ -200,7 +200,7 @@ Status WriteWithImages(const Context& ctx, const Config& config, const BundleCre
   TRY_WITH(CheckLayout(layout), kUnreadable);  // before what is large is on its way
   ArchiveWriter writer(*file);
   TRY(writer.PutAll(ctx, layout, found, notes));
-  const ByteSource written = TRY(OpenSource(file->place()));
+  const fetch::ByteSource written = TRY(OpenSource(file->place()));
   TRY_WITH(ReadBundle(ctx, written), kUnreadable);
   TRY(file->Sync());
   TRY(file->Keep());

@@ -2,34 +2,17 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "api/validate/oci_reference.h"
 #include "cli/airgap/registry.h"
 #include "cli/frame/provider_release.h"
+#include "fetch/oci/image_name.h"
 
 namespace capi::cli {
 namespace {
 
-constexpr std::string_view kHub = "docker.io", kOfficial = "library/";
-
-Error Invalid(std::string message) { return Error{Code::kInvalidArgument, std::move(message), {}}; }
-
-// As container runtimes read it: without a registry it is Docker Hub's.
-Result<api::OciReference> ReferenceOf(const std::string& image) {
-  if (image.find("://") != image.npos) return Invalid("it is no name of an image");
-  const size_t slash = image.find('/');
-  const std::string first = image.substr(0, std::min(slash, image.size()));
-  const bool is_host = slash != image.npos && (first == "localhost" || first.find_first_of(".:") != first.npos);
-  auto reference = TRY(api::ParseOciReference(is_host ? image : fmt::format("{}/{}", kHub, image)));
-  if (reference.host == kHub && reference.repository.find('/') == std::string::npos)
-    reference.repository.insert(0, kOfficial);
-  return reference;
-}
-
-// The same under a prefix, by the last part of its name.
+// Under a prefix, by the last part of its name.
 Result<api::OciReference> Under(const std::string& prefix, const std::string& image) {
-  const api::OciReference own = TRY(ReferenceOf(image));
+  const api::OciReference own = TRY(fetch::ParseImageName(image));
   const std::string last = own.repository.substr(own.repository.rfind('/') + 1);
   auto out = TRY(api::ParseOciReference(prefix + (prefix.ends_with('/') ? "" : "/") + last));
   out.tag = own.tag.empty() && own.digest.empty() ? "latest" : own.tag;
@@ -37,7 +20,7 @@ Result<api::OciReference> Under(const std::string& prefix, const std::string& im
   return out;
 }
 
-fetch::BlobPiece PiecesOf(const Bundle& bundle, const ByteSource& archive) {
+fetch::BlobPiece PiecesOf(const Bundle& bundle, const fetch::ByteSource& archive) {
   return [&bundle, &archive](const std::string& digest, std::uint64_t at, size_t count) {
     return archive.read(bundle.blobs.at(digest).at + at, count);
   };
@@ -63,7 +46,7 @@ Result<FoundImages> FoundImages::Find(const Context& ctx, const Config& config, 
   FoundImages out;
   for (const std::string& image : images) {
     const bool own = sources.from.empty();
-    auto reference = TRY_WITH(own ? ReferenceOf(image) : Under(sources.from, image), image);
+    auto reference = TRY_WITH(own ? fetch::ParseImageName(image) : Under(sources.from, image), image);
     const fetch::OciOptions registry = own ? OciOptionsOf(config) : RegistryOptionsOf(config);
     auto pull = std::make_unique<fetch::OciPull>(reference, registry, SayWaits(notes));
     auto found = pull->Image(ctx, platforms);
@@ -128,7 +111,7 @@ Status LookAtImages(const Context& ctx, const fetch::OciOptions& options, bool f
 }
 
 Status WriteImages(const Context& ctx, const fetch::OciOptions& options, bool force, const Bundle& bundle,
-                   const ByteSource& archive, const std::vector<ImagePublication>& publications, Notes& notes) {
+                   const fetch::ByteSource& archive, const std::vector<ImagePublication>& publications, Notes& notes) {
   const fetch::BlobPiece piece_of = PiecesOf(bundle, archive);
   std::map<std::string, std::string> elsewhere;  // which repository of the registry has a blob
   for (const ImagePublication& one : publications) {

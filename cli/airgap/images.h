@@ -63,7 +63,7 @@ Result<std::vector<ImagePublication>> PlanImages(const std::map<std::string, fet
 Status LookAtImages(const Context& ctx, const fetch::OciOptions& options, bool force, const Bundle& bundle,
                     std::vector<ImagePublication>& publications, Notes& notes);
 Status WriteImages(const Context& ctx, const fetch::OciOptions& options, bool force, const Bundle& bundle,
-                   const ByteSource& archive, const std::vector<ImagePublication>& publications, Notes& notes);
+                   const fetch::ByteSource& archive, const std::vector<ImagePublication>& publications, Notes& notes);
 
 // "registry.example.com/capi" of "oci://registry.example.com/capi/": as `images` of the configuration file has it.
 std::string RepositoryOf(const std::string& to);

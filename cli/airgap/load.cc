@@ -25,7 +25,7 @@ Error Invalid(std::string message) { return Error{Code::kInvalidArgument, std::m
 
 // A bundle, and the archive that its images are in.
 struct OpenBundle {
-  ByteSource archive;
+  fetch::ByteSource archive;
   Bundle bundle;
 };
 

@@ -36,7 +36,7 @@ class Node {
   Node(kube::Client& client, Programs& programs, NodeOptions options, Clock& clock);
   ~Node();
 
-  // Runs Pods until the context stops; then ends their processes (SIGTERM, and SIGKILL after 1.2 s) and returns when
+  // Runs Pods until the context stops; then ends their processes (SIGTERM, and SIGKILL after 0.9 s) and returns when
   // the last one is gone. Pods that are there, of a node that was killed, are run again. Call it once. kInternal where
   // a folder can't be made or the socket not be listened on: nothing runs then.
   Status Run(const Context& ctx);

@@ -64,10 +64,10 @@ struct ProgramsOptions {
   std::string cache;  // a folder, made when it is needed; CacheFolder() tells the usual one
   // Of PATH, HOME and what `go` needs. Unset: there is no environment.
   std::function<std::optional<std::string>(const std::string&)> getenv;
-  // How a registry is reached, by its host ("registry.k8s.io"). Credentials go to the hosts for which it gives some, and
-  // to no other. Unset: without credentials and proxy.
+  // How a registry is reached, by its host ("registry.k8s.io"). Credentials go to the hosts for which it gives some,
+  // and to no other. Unset: without credentials and proxy.
   std::function<fetch::OciOptions(const std::string& host)> registry;
-  bool pulls = true;   // images from their registries
+  bool pulls = true;         // images from their registries
   bool builds_known = true;  // Cluster API's own providers from their Go modules, where neither of the others has it
 };
 

@@ -1,4 +1,4 @@
-#include "cli/airgap/tar.h"
+#include "fetch/archives/tar.h"
 
 #include <fmt/format.h>
 
@@ -7,69 +7,35 @@
 
 #include "api/text.h"
 #include "base/strings.h"
+#include "fetch/archives/tar_fields.h"
 
-namespace capi::cli {
+namespace capi::fetch {
 namespace {
 
-constexpr size_t kBlock = 512, kPiece = 1u << 20;
+constexpr size_t kBlock = kTarBlock, kPiece = 1u << 20;
 constexpr size_t kMostEntries = 50'000;
 constexpr size_t kMostOfName = 100;
 
-// Where a header has what, and how long it is.
-struct Field {
-  size_t at, size;
-};
-constexpr Field kName{0, 100}, kMode{100, 8}, kOwner{108, 8}, kGroup{116, 8}, kSize{124, 12}, kTime{136, 12},
-    kSum{148, 8}, kType{156, 1}, kMagic{257, 8}, kPrefix{345, 155};
-
 Error Invalid(std::string message) { return Error{Code::kInvalidArgument, std::move(message), {}}; }
 
-std::string_view Of(std::string_view header, Field field) { return header.substr(field.at, field.size); }
-
-void Set(std::string& header, Field field, std::string_view text) { header.replace(field.at, text.size(), text); }
-
-std::uint64_t Padded(std::uint64_t size) { return (size + kBlock - 1) / kBlock * kBlock; }
-
-// Of all bytes, those of the sum itself as spaces.
-unsigned SumOf(std::string_view header) {
-  unsigned sum = 0;
-  for (size_t i = 0; i < kBlock; ++i) {
-    bool own = i >= kSum.at && i < kSum.at + kSum.size;
-    sum += own ? ' ' : static_cast<unsigned char>(header[i]);
-  }
-  return sum;
-}
-
-// Octal digits, ended by a zero byte or spaces.
-Result<std::uint64_t> NumberIn(std::string_view field, std::string_view what) {
-  std::uint64_t value = 0;
-  size_t digits = 0;
-  for (; digits < field.size() && field[digits] >= '0' && field[digits] <= '7'; ++digits)
-    value = value * 8 + static_cast<std::uint64_t>(field[digits] - '0');
-  const bool ended = std::all_of(field.begin() + static_cast<std::ptrdiff_t>(digits), field.end(),
-                                 [](char c) { return c == '\0' || c == ' '; });
-  if (digits > 0 && ended) return value;
-  return Invalid(fmt::format("an entry has no {} that is read", what));
-}
+void Set(std::string& header, TarField field, std::string_view text) { header.replace(field.at, text.size(), text); }
 
 std::string HeaderOf(const std::string& name, std::uint64_t size) {
   std::string header(kBlock, '\0');
-  Set(header, kName, name);
-  Set(header, kMode, "0000644");
-  Set(header, kOwner, "0000000");
-  Set(header, kGroup, "0000000");
-  Set(header, kSize, fmt::format("{:011o}", size));
-  Set(header, kTime, "00000000000");
-  Set(header, kType, "0");
-  Set(header, kMagic,
+  Set(header, kTarName, name);
+  Set(header, kTarMode, "0000644");
+  Set(header, kTarOwner, "0000000");
+  Set(header, kTarGroup, "0000000");
+  Set(header, kTarSize, fmt::format("{:011o}", size));
+  Set(header, kTarTime, "00000000000");
+  Set(header, kTarType, "0");
+  Set(header, kTarMagic,
       std::string_view("ustar\0"
                        "00",
                        8));
-  Set(header, kSum, fmt::format("{:06o}", SumOf(header)) + std::string("\0 ", 2));
+  Set(header, kTarSum, fmt::format("{:06o}", SumOf(header)) + std::string("\0 ", 2));
   return header;
 }
-
-bool IsEmpty(std::string_view block) { return block.find_first_not_of('\0') == block.npos; }
 
 struct Entry {
   std::string name;
@@ -78,18 +44,16 @@ struct Entry {
 };
 
 Result<Entry> ReadHeader(std::string_view header) {
-  if (TRY(NumberIn(Of(header, kSum), "sum")) != SumOf(header) || !Of(header, kMagic).starts_with("ustar"))
-    return Invalid("it is no tar archive, or was damaged on its way");
-  std::string_view name = Of(header, kName);
-  Entry entry{std::string(name.substr(0, name.find('\0')))};
-  entry.size = TRY(NumberIn(Of(header, kSize), "size"));
-  const char type = header[kType.at];
+  TRY(CheckTarHeader(header));
+  Entry entry{TextOf(header, kTarName)};
+  entry.size = TRY(NumberOf(header, kTarSize, "size"));
+  const char type = header[kTarType.at];
   entry.folder = type == '5';
   const std::string shown = api::GoQuote(Shorten(entry.name, kMostOfName));
   if (type != '0' && type != '\0' && !entry.folder)
     return Invalid(
         fmt::format("entry {} is a link, a device or an extended header: files and folders alone are read", shown));
-  if (Of(header, kPrefix).front() != '\0') return Invalid(fmt::format("entry {} has too long a name", shown));
+  if (FieldOf(header, kTarPrefix).front() != '\0') return Invalid(fmt::format("entry {} has too long a name", shown));
   if (entry.folder && entry.size != 0) return Invalid(fmt::format("entry {} is a folder with content", shown));
   return entry;
 }
@@ -98,7 +62,7 @@ Result<Entry> ReadHeader(std::string_view header) {
 
 std::string TarHeader(const std::string& name, std::uint64_t size) { return HeaderOf(name, size); }
 
-std::string TarPadding(std::uint64_t size) { return std::string(static_cast<size_t>(Padded(size) - size), '\0'); }
+std::string TarPadding(std::uint64_t size) { return std::string(static_cast<size_t>(PaddedSize(size) - size), '\0'); }
 
 std::string TarEnd() { return std::string(2 * kBlock, '\0'); }
 
@@ -124,20 +88,20 @@ Result<std::map<std::string, TarEntry>> ListTar(const ByteSource& archive) {
   std::uint64_t at = 0;
   while (archive.size - at >= kBlock) {
     const std::string header = TRY(archive.read(at, kBlock));
-    if (IsEmpty(header)) break;
+    if (IsEmptyBlock(header)) break;
     Entry entry = TRY(ReadHeader(header));
     at += kBlock;
     const std::string shown = api::GoQuote(Shorten(entry.name, kMostOfName));
     if (!seen.insert(entry.name).second) return Invalid(fmt::format("entry {} is there twice", shown));
     if (seen.size() > kMostEntries) return Invalid(fmt::format("it has more than {} entries", kMostEntries));
-    if (Padded(entry.size) > archive.size - at) return Invalid(fmt::format("it is cut off in {}", shown));
+    if (PaddedSize(entry.size) > archive.size - at) return Invalid(fmt::format("it is cut off in {}", shown));
     if (!entry.folder) files[entry.name] = {at, entry.size};
-    at += Padded(entry.size);
+    at += PaddedSize(entry.size);
   }
   if (archive.size - at < 2 * kBlock) return Invalid("it is cut off: its end is missing");
   while (at < archive.size) {
     const auto count = static_cast<size_t>(std::min<std::uint64_t>(archive.size - at, kPiece));
-    if (!IsEmpty(TRY(archive.read(at, count)))) return Invalid("something is behind its end");
+    if (!IsEmptyBlock(TRY(archive.read(at, count)))) return Invalid("something is behind its end");
     at += count;
   }
   return files;
@@ -150,4 +114,4 @@ Result<std::map<std::string, std::string_view>> ReadTar(std::string_view archive
   return files;
 }
 
-}  // namespace capi::cli
+}  // namespace capi::fetch

@@ -11,7 +11,7 @@
 
 #include "base/result.h"
 
-namespace capi::cli {
+namespace capi::fetch {
 
 // Name and content, in this order. Names have 100 characters at most. The same files give the same bytes.
 std::string WriteTar(const std::vector<std::pair<std::string, std::string_view>>& files);
@@ -42,4 +42,4 @@ Result<std::map<std::string, TarEntry>> ListTar(const ByteSource& archive);
 // The same with what they hold, which lives as long as `archive`.
 Result<std::map<std::string, std::string_view>> ReadTar(std::string_view archive);
 
-}  // namespace capi::cli
+}  // namespace capi::fetch

@@ -1,11 +1,11 @@
-#include "cli/airgap/tar.h"
+#include "fetch/archives/tar.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <functional>
 
-namespace capi::cli {
+namespace capi::fetch {
 namespace {
 
 using testing::ElementsAre;
@@ -85,4 +85,4 @@ TEST(Tar, WhatIsNoPlainArchiveIsRefused_L27) {
 }
 
 }  // namespace
-}  // namespace capi::cli
+}  // namespace capi::fetch

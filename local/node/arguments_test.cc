@@ -1,0 +1,128 @@
+#include "local/node/arguments.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/strings.h"
+
+namespace capi::local {
+namespace {
+
+using testing::ElementsAre;
+using testing::Pair;
+using testing::UnorderedElementsAre;
+
+constexpr const char* kHelp = R"(Usage of manager:
+      --diagnostics-address string     The address the diagnostics endpoint binds to. (default ":8443")
+      --health-addr string             The address the health endpoint binds to. (default ":9440")
+  -h, --help                           help
+      --kube-api-qps float32           Maximum queries per second (default 20)
+      --leader-elect                   Enable leader election
+      --profiler-address string        Bind address to expose the pprof profiler (e.g. localhost:6060)
+      --webhook-cert-dir string        Webhook cert dir. (default "/tmp/k8s-webhook-server/serving-certs/")
+      --webhook-port int               Webhook Server port (default 9443)
+)";
+
+// G5: which flags there are is read from the program's own help, of both of Go's libraries.
+TEST(Flags, OfAHelp) {
+  EXPECT_THAT(FlagsOfHelp(kHelp),
+              UnorderedElementsAre(Pair("diagnostics-address", ":8443"), Pair("health-addr", ":9440"), Pair("help", ""),
+                                   Pair("kube-api-qps", "20"), Pair("leader-elect", ""), Pair("profiler-address", ""),
+                                   Pair("webhook-cert-dir", "/tmp/k8s-webhook-server/serving-certs/"),
+                                   Pair("webhook-port", "9443")));
+  EXPECT_THAT(FlagsOfHelp("Usage of x:\n  -metrics-addr string\n    \tThe address (default \":8080\")\n  -v\tlog\n"),
+              UnorderedElementsAre(Pair("metrics-addr", ":8080"), Pair("v", "")));
+  EXPECT_THAT(FlagsOfHelp("sh: 0: Illegal option --help\n"), testing::IsEmpty());
+}
+
+TEST(Address, OfAValue) {
+  struct Case {
+    const char *text, *host;
+    int port;
+  };
+  for (const Case& c : {Case{"9443", "", 9443}, {":9440", "", 9440}, {"localhost:80", "localhost", 80},
+                        {"[::]:8443", "[::]", 8443}, {"0.0.0.0:1", "0.0.0.0", 1}}) {
+    auto address = AddressOf(c.text);
+    ASSERT_TRUE(address) << c.text;
+    EXPECT_EQ(address->host, c.host) << c.text;
+    EXPECT_EQ(address->port, c.port) << c.text;
+  }
+  for (const char* text : {"", ":", "x", "a:b", "http://a:80", "65536", "-1", "::1:80", "1s"}) {
+    EXPECT_FALSE(AddressOf(text)) << text;
+  }
+}
+
+Arguments On(std::vector<std::string> values, ArgumentOptions options = {}) {
+  options.port_of = [](int port) { return port + 20000; };
+  options.ns = "a-system";
+  return ArgumentsOnLoopback(std::move(values), options);
+}
+
+// G5: each port that a program listens on is led to a free one of loopback; others, and zero, stay.
+TEST(Arguments, LeadPortsToLoopback) {
+  struct Case {
+    const char *values, *expected;
+  };
+  for (const Case& c : {Case{"--webhook-port=9443", "--webhook-port=29443"},
+                        {"--webhook-port 9443", "--webhook-port 29443"},
+                        {"--health-addr=:9440", "--health-addr=127.0.0.1:29440"},
+                        {"-health-probe-bind-address=[::]:8081", "-health-probe-bind-address=127.0.0.1:28081"},
+                        {"--metrics-bind-addr=localhost:8080", "--metrics-bind-addr=localhost:28080"},
+                        {"--metrics-bind-address=0", "--metrics-bind-address=0"},
+                        {"--metrics-bind-address=:0", "--metrics-bind-address=:0"},
+                        {"--vsphere-address=10.0.0.1:443", "--vsphere-address=10.0.0.1:443"},
+                        {"--my-port=7777", "--my-port=27777"},  // the container declares it
+                        {"--other-port=7778", "--other-port=7778"},
+                        {"--concurrency=10 --v=2", "--concurrency=10 --v=2"},
+                        {"-v 5 serve", "-v 5 serve"}}) {
+    EXPECT_EQ(Join(On(Split(c.values, ' '), {.ports = {7777}}).values, " "), c.expected);
+  }
+  EXPECT_THAT(On({"--webhook-port=9443", "--health-addr=:9440"}).ports,
+              UnorderedElementsAre(Pair(9443, 29443), Pair(9440, 29440)));
+}
+
+// G5: a default port of the program's is one, too; a second process would meet it.
+TEST(Arguments, AddFlagsWhoseDefaultIsAPort) {
+  Arguments arguments = On({"--webhook-port=9444"}, {.flags = FlagsOfHelp(kHelp)});
+  EXPECT_THAT(arguments.values, ElementsAre("--webhook-port=29444", "--diagnostics-address=127.0.0.1:28443",
+                                            "--health-addr=127.0.0.1:29440"));
+}
+
+// G5: paths of volumes.
+TEST(Arguments, LeadPathsToVolumes) {
+  std::map<std::string, std::string> mounts = {{"/etc/a", "/v/a"}, {"/etc/a/deep", "/v/deep"}, {"/unused", "/v/u"}};
+  Arguments arguments =
+      On({"--config=/etc/a/x.yaml", "/etc/a", "--file", "/etc/a/deep/f", "--no=/etc/ab"}, {.mounts = mounts});
+  EXPECT_THAT(arguments.values, ElementsAre("--config=/v/a/x.yaml", "/v/a", "--file", "/v/deep/f", "--no=/etc/ab"));
+  EXPECT_THAT(arguments.named, UnorderedElementsAre("/etc/a", "/etc/a/deep"));
+}
+
+TEST(Arguments, NameTheFolderOfCertificates) {
+  std::map<std::string, std::string> mounts = {{"/tmp/k8s-webhook-server/serving-certs", "/v/cert"}};
+  Arguments added = On({}, {.flags = {{"webhook-cert-dir", "/tmp/k8s-webhook-server/serving-certs"}}, .mounts = mounts});
+  EXPECT_THAT(added.values, ElementsAre("--webhook-cert-dir=/v/cert"));
+  EXPECT_EQ(added.named.size(), 1u);
+  Arguments unknown = On({}, {.mounts = mounts});
+  EXPECT_TRUE(unknown.values.empty());
+  EXPECT_TRUE(unknown.named.empty()) << "nobody reads it there";
+}
+
+// G5: outside of a cluster a manager finds no namespace for its election.
+TEST(Arguments, HoldAnElectionOnlyWhereItHasANamespace) {
+  Arguments has = On({"--leader-elect"}, {.flags = {{"leader-elect-namespace", ""}}});
+  EXPECT_THAT(has.values, ElementsAre("--leader-elect", "--leader-elect-namespace=a-system"));
+  EXPECT_FALSE(has.alone);
+  Arguments says = On({"--leader-elect", "--leader-election-namespace=b"});
+  EXPECT_THAT(says.values, ElementsAre("--leader-elect", "--leader-election-namespace=b"));
+  for (const char* value : {"--leader-elect", "--leader-elect=true"}) {
+    Arguments none = On({value, "--v=1"});
+    EXPECT_THAT(none.values, ElementsAre("--leader-elect=false", "--v=1"));
+    EXPECT_TRUE(none.alone);
+  }
+  Arguments off = On({"--leader-elect=false"});
+  EXPECT_THAT(off.values, ElementsAre("--leader-elect=false"));
+  EXPECT_FALSE(off.alone);
+}
+
+}  // namespace
+}  // namespace capi::local

@@ -1,0 +1,16 @@
+#include "local/node/back_off.h"
+
+#include <algorithm>
+
+namespace capi::local {
+
+constexpr Millis kFirst{500};
+constexpr Seconds kSecond{10}, kLongest{300}, kForgottenAfter{600};
+
+Millis BackOff::After(Millis ran) {
+  if (ran >= kForgottenAfter) ends_ = 0;
+  if (++ends_ == 1) return kFirst;
+  return std::min<Millis>(kLongest, kSecond * (1 << std::min(ends_ - 2, 8)));
+}
+
+}  // namespace capi::local

@@ -1,0 +1,19 @@
+// When a container that ended is started again (behaviour.md G7). Pure.
+#pragma once
+
+#include "base/clock.h"
+
+namespace capi::local {
+
+// Half a second after the first end, then 10 s, doubling up to 5 minutes, as a kubelet has it; from the start again
+// where it ran for 10 minutes. Thread-compatible.
+class BackOff {
+ public:
+  // How long to wait after an end of what ran for `ran`.
+  Millis After(Millis ran);
+
+ private:
+  int ends_ = 0;
+};
+
+}  // namespace capi::local

@@ -1,0 +1,28 @@
+// From a container to the process that it is here (behaviour.md G5).
+#pragma once
+
+#include "base/context.h"
+#include "base/processes/process.h"
+#include "local/node/node_parts.h"
+#include "local/node/pod_files.h"
+
+namespace capi::local {
+
+// A value.
+struct ContainerPlan {
+  Program program;
+  ProcessOptions process;
+  std::map<int, int> ports;          // of the container -> of loopback
+  std::vector<std::string> secrets;  // values that its log may tell
+  bool alone = false;                // no other process of its Deployment may run
+};
+
+// The process of `container`, whose program is `program`. Errors name the field: kNotFound may pass, kUnsupported
+// doesn't.
+Result<ContainerPlan> PlanContainer(const Context& ctx, NodeParts& node, PodFiles& files, const kube::Object& pod,
+                                    const Json& container, Program program);
+
+// What is executed for a probe's command beside that process.
+Result<ProcessOptions> PlanProbe(const ContainerPlan& plan, const std::vector<std::string>& command);
+
+}  // namespace capi::local

@@ -1,0 +1,270 @@
+#include "local/node/container_run.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+
+#include "local/node/pod_status.h"
+#include "local/node/probes.h"
+
+namespace capi::local {
+namespace {
+
+constexpr Millis kTick{100};
+constexpr Millis kFirstDelay{500};
+constexpr Seconds kLongestForFields{2}, kLongestForPrograms{60};
+constexpr std::int64_t kLongestLog = 64ll << 20;
+constexpr size_t kTailRead = 16 << 10;
+constexpr int kNotStarted = 128;  // as a kubelet's runtime has it
+
+std::int64_t SizeOf(const std::string& path) {
+  struct stat file {};
+  return stat(path.c_str(), &file) == 0 ? file.st_size : 0;
+}
+
+// The end of a log, from `from` on.
+std::string EndOf(const std::string& path, std::int64_t from) {
+  int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return "";
+  std::int64_t size = SizeOf(path);
+  std::string text(kTailRead, '\0');
+  ssize_t read = pread(fd, text.data(), text.size(), std::max({std::int64_t{0}, from > size ? 0 : from,
+                                                               size - static_cast<std::int64_t>(kTailRead)}));
+  close(fd);
+  text.resize(read < 0 ? 0 : static_cast<size_t>(read));
+  return text;
+}
+
+}  // namespace
+
+struct ContainerRun::Probes {
+  std::optional<ProbeState> startup, readiness, liveness;
+};
+
+ContainerRun::ContainerRun(PodParts& pod, const Json& container, size_t index, bool init)
+    : pod_(pod),
+      container_(container),
+      index_(index),
+      init_(init),
+      name_(GetString(container, {"name"})),
+      ctx_(pod.ctx.WithStop(pod.stop)) {}
+
+void ContainerRun::Change(const std::function<void(ContainerFacts&)>& change) {
+  pod_.board.Change([&](PodFacts& facts) { change((init_ ? facts.init : facts.containers)[index_]); });
+}
+
+void ContainerRun::Wait(const std::string& reason, const std::string& message) {
+  Change([&](ContainerFacts& facts) {
+    facts.state = ContainerFacts::State::kWaiting;
+    facts.reason = reason;
+    facts.message = message;
+    facts.ready = facts.began = false;
+    facts.pid = 0;
+  });
+}
+
+bool ContainerRun::Sleep(Millis time) { return pod_.node.clock.Sleep(pod_.stop, time); }
+
+void ContainerRun::Run() {
+  BackOff back_off;
+  while (!stopped()) {
+    std::optional<ContainerPlan> plan = Prepare();
+    if (!plan || !AwaitTurn(plan->alone)) return;
+    MonoTime started = pod_.node.clock.Monotonic();
+    ContainerEnd end = RunOnce(*plan);
+    pod_.node.runners.End(pod_.owner, pod_.pod.uid());
+    bool done = stopped() || (init_ && end.exit_code == 0);
+    Change([&](ContainerFacts& facts) {
+      facts.state = ContainerFacts::State::kEnded;
+      facts.end = end;
+      facts.ready = init_ && end.exit_code == 0;
+      facts.began = false;
+      facts.pid = 0;
+    });
+    pod_.node.wake();
+    if (done) return;
+    Millis delay = back_off.After(
+        std::chrono::duration_cast<Millis>(pod_.node.clock.Monotonic() - started));
+    Wait("CrashLoopBackOff",
+         fmt::format("back-off {}ms restarting failed container={} pod={}_{}", delay.count(), name_, pod_.pod.name(),
+                     pod_.pod.ns()));
+    if (!Sleep(delay)) return;
+    Change([](ContainerFacts& facts) { ++facts.restarts; });
+  }
+}
+
+Result<ContainerPlan> ContainerRun::TryPrepare(bool& found) {
+  const std::string image = GetString(container_, {"image"});
+  auto program = TRY(pod_.node.programs.Find(ctx_, image));
+  found = true;
+  return PlanContainer(ctx_, pod_.node, pod_.files, pod_.pod, container_, std::move(program));
+}
+
+std::optional<ContainerPlan> ContainerRun::Prepare() {
+  Millis delay = kFirstDelay;
+  bool crashed = false;
+  pod_.board.Change([&](PodFacts& facts) {
+    const ContainerFacts& own = (init_ ? facts.init : facts.containers)[index_];
+    crashed = own.reason == "CrashLoopBackOff";
+  });
+  // What is known already: the program of a container that crashed is there.
+  if (!crashed) Wait("Pulling", "the program of image " + GetString(container_, {"image"}) + " is looked for");
+  while (!stopped()) {
+    bool found = false;
+    auto plan = TryPrepare(found);
+    if (plan.ok()) return std::move(*plan);
+    if (stopped()) break;
+    Wait(found ? "CreateContainerConfigError" : "ErrImagePull", plan.error().message);
+    Millis longest = found ? Millis(kLongestForFields) : Millis(kLongestForPrograms);
+    if (!Sleep(std::min(delay, longest))) break;
+    delay *= 2;
+  }
+  return std::nullopt;
+}
+
+bool ContainerRun::AwaitTurn(bool alone) {
+  bool told = false;
+  while (!pod_.node.runners.Begin(pod_.owner, pod_.pod.uid(), alone)) {
+    if (!told) {
+      Wait("ContainerCreating",
+           "outside of a cluster its election can't be held, so it starts when the Deployment's other process has ended");
+      pod_.node.wake();
+    }
+    told = true;
+    if (!Sleep(kTick)) return false;
+  }
+  return true;
+}
+
+ContainerEnd ContainerRun::RunOnce(const ContainerPlan& plan) {
+  ContainerEnd end{.started = pod_.node.clock.Now()};
+  std::int64_t from = SizeOf(plan.process.log_file);
+  std::string why;
+  auto process = Process::Start(plan.process);
+  if (process.ok()) {
+    const bool waits = Find(container_, {"startupProbe"}) != nullptr;
+    const bool asked = waits || Find(container_, {"readinessProbe"}) != nullptr;
+    Change([&](ContainerFacts& facts) {
+      facts.state = ContainerFacts::State::kRunning;
+      facts.reason = facts.message = "";
+      facts.started = end.started;
+      facts.source = plan.program.source;
+      facts.ports = plan.ports;
+      facts.began = !waits;
+      facts.ready = !asked && !init_;
+      facts.pid = (*process)->pid();
+    });
+    pod_.node.wake();
+    end.exit_code = Watch(plan, **process, why);
+  } else {
+    end.exit_code = kNotStarted;
+    why = process.error().message;
+  }
+  end.finished = pod_.node.clock.Now();
+  end.reason = end.exit_code == 0 ? "Completed" : "Error";
+  end.message = MessageOf(plan, from, why, end.exit_code);
+  return end;
+}
+
+std::string ContainerRun::MessageOf(const ContainerPlan& plan, std::int64_t from, const std::string& why,
+                                    int code) const {
+  std::string tail = code == 0 ? "" : LogTail(EndOf(plan.process.log_file, from), plan.secrets);
+  return why.empty() || tail.empty() ? why + tail : why + "\n" + tail;
+}
+
+// Until its end. `why`: what isn't in its log.
+int ContainerRun::Watch(const ContainerPlan& plan, Process& process, std::string& why) {
+  Clock& clock = pod_.node.clock;
+  MonoTime start = clock.Monotonic();
+  Probes probes;
+  if (auto probe = ProbeOf(container_, "startupProbe"); probe.ok() && *probe) probes.startup.emplace(**probe, false, true, start);
+  if (auto probe = ProbeOf(container_, "readinessProbe"); probe.ok() && *probe) probes.readiness.emplace(**probe, false, true, start);
+  if (auto probe = ProbeOf(container_, "livenessProbe"); probe.ok() && *probe) probes.liveness.emplace(**probe, true, false, start);
+  MonoTime trim = start;
+  while (true) {
+    if (auto code = process.Wait(kTick)) {
+      kill(-process.pid(), SIGKILL);  // what it has started
+      return *code;
+    }
+    if (stopped()) return End(process, Millis::max());
+    AskAll(ctx_, plan, probes, why);
+    if (!why.empty()) {
+      Seconds grace(GetInt(pod_.pod.json(), {"spec", "terminationGracePeriodSeconds"}, 30));
+      return End(process, grace);
+    }
+    if (clock.Monotonic() < trim) continue;
+    trim = clock.Monotonic() + Seconds(10);
+    // It appends, so it goes on at the beginning.
+    if (SizeOf(plan.process.log_file) > kLongestLog && truncate(plan.process.log_file.c_str(), 0) != 0) continue;
+  }
+}
+
+void ContainerRun::AskAll(const Context& ctx, const ContainerPlan& plan, Probes& probes, std::string& why) {
+  Clock& clock = pod_.node.clock;
+  ProbeTarget target{container_, plan.ports,
+                     [&](const Context&, const std::vector<std::string>& command, Millis timeout) {
+                       return RunCommand(plan, command, timeout);
+                     }};
+  auto ask = [&](ProbeState& probe) -> Status {
+    if (clock.Monotonic() < probe.due()) return Ok();
+    Status answer = Ask(ctx, probe.spec(), target);
+    probe.Answered(answer.ok(), clock.Monotonic());
+    return answer;
+  };
+  if (probes.startup && !probes.startup->good()) {
+    Status answer = ask(*probes.startup);
+    if (probes.startup->Late(clock.Monotonic())) why = "its startupProbe didn't succeed in time";
+    if (!probes.startup->good()) return;
+    // Liveness is asked from now on.
+    if (probes.liveness) probes.liveness.emplace(probes.liveness->spec(), true, false, clock.Monotonic());
+    Change([&](ContainerFacts& facts) {
+      facts.began = true;
+      facts.ready = !probes.readiness && !init_;
+    });
+    pod_.node.wake();
+  }
+  if (probes.readiness) {
+    bool was = probes.readiness->good();
+    (void)ask(*probes.readiness);
+    bool is = probes.readiness->good();
+    if (is != was) Change([&](ContainerFacts& facts) { facts.ready = is && !init_; });
+    if (is != was) pod_.node.wake();
+  }
+  if (probes.liveness) {
+    Status answer = ask(*probes.liveness);
+    if (!probes.liveness->good()) {
+      why = "its livenessProbe failed" + (answer.ok() ? std::string() : ": " + answer.error().message);
+    }
+  }
+}
+
+// SIGTERM, and SIGKILL after the grace that counts by then. A stop shortens that of a restart.
+int ContainerRun::End(Process& process, Millis grace_at_most) {
+  Clock& clock = pod_.node.clock;
+  Change([](ContainerFacts& facts) { facts.ready = false; });
+  process.Signal(SIGTERM);
+  MonoTime told = clock.Monotonic();
+  std::optional<int> code;
+  while (!(code = process.Wait(kTick / 4))) {
+    Millis grace = stopped() ? std::min(grace_at_most, Millis(pod_.grace_ms.load())) : grace_at_most;
+    if (clock.Monotonic() - told >= grace) process.Signal(SIGKILL);
+  }
+  kill(-process.pid(), SIGKILL);
+  return *code;
+}
+
+Status ContainerRun::RunCommand(const ContainerPlan& plan, const std::vector<std::string>& command, Millis timeout) {
+  auto process = TRY(Process::Start(TRY(PlanProbe(plan, command))));
+  auto code = process->Wait(timeout);
+  if (!code) process->Stop(SIGKILL);
+  kill(-process->pid(), SIGKILL);
+  if (code == 0) return Ok();
+  if (!code) return Error{Code::kDeadlineExceeded, fmt::format("{} takes too long", command[0]), {}};
+  return Error{Code::kUnavailable, fmt::format("{} ends with exit code {}", command[0], *code), {}};
+}
+
+}  // namespace capi::local

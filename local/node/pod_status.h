@@ -1,0 +1,21 @@
+// A Pod's status, as a kubelet writes it (behaviour.md G4). Pure.
+#pragma once
+
+#include "kube/meta/object.h"
+#include "local/node/pod_facts.h"
+
+namespace capi::local {
+
+// The whole status of `pod`, whose last one tells since when its conditions are as they are.
+Json PodStatus(const kube::Object& pod, const PodFacts& facts, WallTime now);
+
+// Of a Pod that doesn't run here, and never will.
+Json UnscheduledStatus(const kube::Object& pod, const std::string& reason, const std::string& message, WallTime now);
+
+// All containers are ready.
+bool IsReady(const PodFacts& facts);
+
+// The last lines of a log for a status: 10 lines and 2 KiB at most, each of `secrets` (values, from 6 bytes on) replaced.
+std::string LogTail(std::string_view log, const std::vector<std::string>& secrets);
+
+}  // namespace capi::local

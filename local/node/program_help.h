@@ -1,0 +1,29 @@
+// Which flags a program knows, by what it prints for --help (behaviour.md G5).
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/context.h"
+#include "base/mutex.h"
+#include "local/node/arguments.h"
+
+namespace capi::local {
+
+// Asks each program once, as long as its file doesn't change. Thread-safe.
+class ProgramHelp {
+ public:
+  // Runs `path --help` in `folder`, with `environment` alone, for 5 s at most. None where it can't be run, or says
+  // nothing of flags.
+  Flags Of(const std::string& path, const std::string& folder, const std::vector<std::string>& environment);
+
+ private:
+  Mutex mu_;
+  std::map<std::string, Flags> known_ CAPI_GUARDED_BY(mu_);  // by path, size and time
+};
+
+// A port that nobody listens on, whatever the address; 0 where there is none.
+int FreePort();
+
+}  // namespace capi::local

@@ -1,0 +1,106 @@
+#include "local/plane/kept_process.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/files.h"
+#include "base/testing/await.h"
+#include "base/testing/temp_folder.h"
+
+namespace capi::local {
+namespace {
+
+using ::testing::HasSubstr;
+
+class Kept : public ::testing::Test {
+ protected:
+  KeptProcess& Make(const std::string& script, std::function<bool()> is_ready = nullptr) {
+    KeptProcessOptions options;
+    options.name = "it";
+    options.command.argv = {"/bin/sh", "-c", script};
+    options.command.log_file = folder_ / "log";
+    options.is_ready = std::move(is_ready);
+    kept_ = std::make_unique<KeptProcess>(std::move(options), clock_);
+    return *kept_;
+  }
+  // Until its end was seen.
+  bool AwaitEnd(int restarts) {
+    return Await([&] { return kept_->Look(), kept_->state().restarts >= restarts; });
+  }
+  TempFolder folder_;
+  FakeClock clock_;
+  std::unique_ptr<KeptProcess> kept_;
+};
+
+TEST_F(Kept, RunsAndSaysSo) {
+  KeptProcess& kept = Make("exec sleep 1000");
+  kept.Look();
+  EXPECT_GT(kept.state().pid, 0);
+  EXPECT_TRUE(kept.state().ready);
+  EXPECT_EQ(kept.state().restarts, 0);
+  kept.Stop();
+  EXPECT_EQ(kept.state().pid, 0);
+  EXPECT_FALSE(kept.state().ready);
+}
+
+// Rule G3: whatever ends one, it is started again: at once, and then ever later.
+TEST_F(Kept, IsStartedAgainWithPauses) {
+  KeptProcess& kept = Make("echo no luck >&2; exit 3");
+  ASSERT_TRUE(AwaitEnd(1));  // and it was started again in the same look
+  EXPECT_THAT(kept.state().message, HasSubstr("exit code 3: no luck"));
+  ASSERT_TRUE(AwaitEnd(2));
+  EXPECT_EQ(kept.state().pid, 0);  // it waits now
+  for (Millis pause : {Millis(200), Millis(400), Millis(800), Millis(1600), Millis(3200), Millis(5000), Millis(5000)}) {
+    const int restarts = kept.state().restarts;
+    clock_.Advance(pause - Millis(1));
+    kept.Look();
+    EXPECT_EQ(kept.state().pid, 0) << pause.count();
+    clock_.Advance(Millis(1));
+    kept.Look();
+    EXPECT_TRUE(AwaitEnd(restarts + 1)) << pause.count();
+  }
+}
+
+TEST_F(Kept, OneThatRanForLongBeginsAnewWithThePauses) {
+  const std::string end = folder_ / "end";
+  KeptProcess& kept = Make("while [ ! -e '" + end + "' ]; do sleep 0.01; done; rm '" + end + "'");
+  for (int i = 1; i < 4; ++i) {
+    kept.Look();
+    ASSERT_GT(kept.state().pid, 0);
+    clock_.Advance(Seconds(10));
+    ASSERT_TRUE(WriteFile(end, "").ok());
+    ASSERT_TRUE(AwaitEnd(i));
+    EXPECT_GT(kept.state().pid, 0) << "it waits though it ran for ten seconds";
+  }
+}
+
+TEST_F(Kept, IsReadyWhenItSaysSo) {
+  bool ready = false;
+  int asked = 0;
+  KeptProcess& kept = Make("exec sleep 1000", [&] { return ++asked, ready; });
+  kept.Look();
+  EXPECT_FALSE(kept.state().ready);
+  ready = true;
+  kept.Look();
+  EXPECT_TRUE(kept.state().ready);
+  EXPECT_EQ(asked, 2);
+  ready = false;
+  kept.Look();  // one that was ready isn't asked all the time
+  EXPECT_EQ(asked, 2);
+  clock_.Advance(Seconds(5));
+  kept.Look();
+  EXPECT_FALSE(kept.state().ready);
+}
+
+TEST_F(Kept, AProgramThatIsNotThereIsTold) {
+  KeptProcessOptions options;
+  options.name = "it";
+  options.command.argv = {"/no/such/program"};
+  KeptProcess kept(std::move(options), clock_);
+  kept.Look();
+  EXPECT_THAT(kept.state().message, HasSubstr("/no/such/program"));
+  EXPECT_EQ(kept.state().pid, 0);
+}
+
+}  // namespace
+}  // namespace capi::local

@@ -1,0 +1,146 @@
+#include "local/plane/plane_folder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "base/files.h"
+#include "base/testing/temp_folder.h"
+#include "base/testing/value_or_abort.h"
+#include "local/plane/logs.h"
+#include "local/plane/plane_lock.h"
+
+namespace capi::local {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+unsigned ModeOf(const std::string& path) {
+  struct stat info {};
+  EXPECT_EQ(stat(path.c_str(), &info), 0) << path;
+  return info.st_mode & 0777;
+}
+
+// Rule G1.
+TEST(PlaneFolder, IsMadeOnceAndFoundAgain) {
+  TempFolder temp;
+  auto made = PlaneFolder::Make(temp / "a/b/");
+  ASSERT_TRUE(made.ok()) << made.error().message;
+  EXPECT_EQ(made->path(), temp / "a/b");
+  EXPECT_EQ(ModeOf(made->path()), 0700u);
+  EXPECT_EQ(made->id().size(), 16u);
+  EXPECT_EQ(PlaneFolder::Make(temp / "a/b")->id(), made->id());
+  EXPECT_EQ(PlaneFolder::Open(temp / "a/b")->id(), made->id());
+  EXPECT_NE(PlaneFolder::Make(temp / "c")->id(), made->id());
+}
+
+// Rule G1: nothing of a stranger's is written over.
+TEST(PlaneFolder, RefusesWhatIsNoPlanes) {
+  TempFolder temp;
+  ASSERT_TRUE(WriteFile(temp / "notes.txt", "mine").ok());
+  auto full = PlaneFolder::Make(temp.path());
+  ASSERT_FALSE(full.ok());
+  EXPECT_EQ(full.code(), Code::kFailedPrecondition);
+  EXPECT_THAT(full.error().message, HasSubstr("--dir"));
+  EXPECT_EQ(PlaneFolder::Make(temp / "notes.txt").code(), Code::kInvalidArgument);
+  EXPECT_EQ(PlaneFolder::Make("").code(), Code::kInvalidArgument);
+  EXPECT_EQ(PlaneFolder::Open(temp.path()).code(), Code::kNotFound);
+  ASSERT_TRUE(WriteFile(temp / "capi-local.json", "{}").ok());
+  EXPECT_EQ(PlaneFolder::Open(temp.path()).code(), Code::kFailedPrecondition);
+}
+
+// Rule G8: `down --delete` takes what is the plane's, and nothing else.
+TEST(PlaneFolder, RemovesItsOwnAlone) {
+  TempFolder temp;
+  for (bool with_other : {false, true}) {
+    PlaneFolder folder = ValueOrAbort(PlaneFolder::Make(temp / "plane"), "plane");
+    ASSERT_TRUE(folder.MakeFolders().ok());
+    ASSERT_TRUE(WriteFile(folder.Log("etcd"), "x").ok());
+    if (with_other) ASSERT_TRUE(WriteFile(folder.path() + "/notes.txt", "mine").ok());
+    auto gone = folder.Remove();
+    ASSERT_TRUE(gone.ok()) << gone.error().message;
+    EXPECT_EQ(*gone, !with_other);
+    EXPECT_EQ(fs::exists(folder.path()), with_other);
+  }
+  EXPECT_EQ(*ListDir(temp / "plane"), std::vector<std::string>{"notes.txt"});
+}
+
+TEST(PlaneFolder, KeepsSocketsWhereTheirNamesAreShort) {
+  TempFolder temp;
+  PlaneFolder folder = ValueOrAbort(PlaneFolder::Make(temp / std::string(100, 'x')), "plane");
+  auto with = [](const std::string& runtime) {
+    return [runtime](const std::string&) { return std::optional<std::string>(runtime); };
+  };
+  EXPECT_LT(folder.Private(with(folder.path())).size(), 60u);
+  EXPECT_LT(folder.Private(with("")).size(), 60u);
+  if (temp.path().size() < 64) EXPECT_EQ(folder.Private(with(temp.path())), temp / ("capi-local-" + folder.id()));
+}
+
+TEST(PlaneFolder, MakesThePrivateFolderForItselfAlone) {
+  TempFolder temp;
+  const std::string folder = temp / "private";
+  ASSERT_TRUE(PlaneFolder::MakePrivate(folder).ok());
+  EXPECT_EQ(ModeOf(folder), 0700u);
+  ASSERT_TRUE(WriteFile(folder + "/secret", "x").ok());
+  ASSERT_TRUE(PlaneFolder::MakePrivate(folder).ok());
+  EXPECT_TRUE(ListDir(folder)->empty());
+  // One that others may look into isn't ours to use.
+  ASSERT_EQ(chmod(folder.c_str(), 0755), 0);
+  EXPECT_FALSE(PlaneFolder::MakePrivate(folder).ok());
+  PlaneFolder::RemovePrivate(folder);
+  EXPECT_TRUE(fs::exists(folder));
+  // Nor is what a link leads to.
+  ASSERT_EQ(symlink("/", (temp / "link").c_str()), 0);
+  EXPECT_FALSE(PlaneFolder::MakePrivate(temp / "link").ok());
+}
+
+// Rule G2: one plane for a folder, and its holder is known as long as it lives.
+TEST(PlaneLock, IsOneProcessesAndEndsWithIt) {
+  TempFolder temp;
+  const std::string path = temp / "lock";
+  EXPECT_EQ(*HolderOf(path), std::nullopt);
+  int ready[2], end[2];
+  ASSERT_EQ(pipe(ready), 0);
+  ASSERT_EQ(pipe(end), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    auto lock = PlaneLock::TryTake(path);
+    char byte = lock.ok() && *lock ? 'y' : 'n';
+    [[maybe_unused]] ssize_t n = write(ready[1], &byte, 1);
+    close(end[1]);
+    n = read(end[0], &byte, 1);
+    _exit(0);
+  }
+  char byte = 0;
+  ASSERT_EQ(read(ready[0], &byte, 1), 1);
+  ASSERT_EQ(byte, 'y');
+  auto refused = PlaneLock::TryTake(path);
+  ASSERT_TRUE(refused.ok());
+  EXPECT_FALSE(*refused);
+  EXPECT_EQ(*HolderOf(path), child);
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  EXPECT_EQ(*HolderOf(path), std::nullopt);
+  EXPECT_TRUE(*PlaneLock::TryTake(path));
+  for (int fd : {ready[0], ready[1], end[0], end[1]}) close(fd);
+}
+
+TEST(Logs, AreCutWhereTheyAreTooLong) {
+  TempFolder temp;
+  ASSERT_TRUE(WriteFile(temp / "etcd.log", "12345").ok());
+  ASSERT_TRUE(WriteFile(temp / "short.log", "1234").ok());
+  ASSERT_TRUE(WriteFile(temp / "other", "12345").ok());
+  BoundLogs(temp.path(), 4);
+  EXPECT_EQ(*ReadFile(temp / "etcd.log"), "");
+  EXPECT_EQ(*ReadFile(temp / "etcd.log.old"), "12345");
+  EXPECT_EQ(*ReadFile(temp / "short.log"), "1234");
+  EXPECT_EQ(*ReadFile(temp / "other"), "12345");
+}
+
+}  // namespace
+}  // namespace capi::local

@@ -1,0 +1,168 @@
+#include "local/programs/go_build.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+
+#include "api/text.h"
+#include "api/version.h"
+#include "base/encoding.h"
+#include "base/files.h"
+#include "base/processes/process.h"
+#include "base/strings.h"
+#include "local/programs/executable.h"
+#include "local/programs/scratch.h"
+
+namespace capi::local {
+namespace {
+
+constexpr std::string_view kClusterApi = "sigs.k8s.io/cluster-api";
+constexpr size_t kLogLines = 5;
+constexpr Millis kLook{100}, kGrace{5000};
+
+Error Invalid(const std::string& text, std::string_view why) {
+  return Error{Code::kInvalidArgument,
+               fmt::format("{} {}: write MODULE[/PACKAGE]@VERSION, as in {}/bootstrap/kubeadm@v1.12.1",
+                           api::GoQuote(text), why, kClusterApi),
+               {}};
+}
+
+// As module paths have them; nothing that `go` would take for a flag.
+bool IsPackagePath(std::string_view text) {
+  const size_t slash = text.find('/');
+  auto fits = [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '.' || c == '-' || c == '_' || c == '~' || c == '/';
+  };
+  return !text.empty() && std::isalnum(static_cast<unsigned char>(text.front())) != 0 && text.find("..") == text.npos &&
+         text.substr(0, slash).find('.') != text.npos && std::all_of(text.begin(), text.end(), fits);
+}
+
+bool IsVersion(std::string_view text) { return text.starts_with('v') && api::Version::Parse(text).ok(); }
+
+// A value.
+struct Known {
+  std::string_view name, package;
+  bool replaces;  // its module replaces Cluster API's by its own checkout
+};
+constexpr Known kKnown[] = {
+    {"cluster-api-controller", "", false},
+    {"kubeadm-bootstrap-controller", "/bootstrap/kubeadm", false},
+    {"kubeadm-control-plane-controller", "/controlplane/kubeadm", false},
+    {"capd-manager", "/test/infrastructure/docker", true},
+};
+// Where Cluster API publishes its images.
+constexpr std::string_view kPublished[] = {"registry.k8s.io/cluster-api/", "gcr.io/k8s-staging-cluster-api/"};
+
+std::string LinkFlags(const GoPackage& package) {
+  std::string out = "-s -w";
+  if (package.version_variables.empty()) return out;
+  const auto version = api::Version::Parse(package.version);
+  if (!version.ok()) return out;
+  auto set = [&](std::string_view name, std::string_view value) {
+    out += fmt::format(" -X {}.{}={}", package.version_variables, name, value);
+  };
+  const std::vector<std::string> parts = Split(package.version.substr(1), '.');
+  set("gitVersion", package.version);
+  set("gitMajor", parts[0]);
+  set("gitMinor", parts[1]);
+  set("gitTreeState", "clean");
+  return out;
+}
+
+}  // namespace
+
+std::string GoPackage::ToString() const { return package + "@" + version; }
+
+Result<GoPackage> ParseGoPackage(const std::string& text) {
+  const size_t at = text.find('@');
+  if (at == text.npos) return Invalid(text, "names no version");
+  GoPackage out{.package = text.substr(0, at), .version = text.substr(at + 1)};
+  if (!IsPackagePath(out.package)) return Invalid(text, "names no Go module");
+  if (!IsVersion(out.version)) return Invalid(text, "names no version");
+  return out;
+}
+
+std::optional<GoPackage> KnownGoPackage(const api::OciReference& image) {
+  const std::string full = image.host + "/" + image.repository;
+  if (!IsVersion(image.tag)) return {};
+  for (std::string_view place : kPublished) {
+    for (const Known& known : kKnown) {
+      if (full != fmt::format("{}{}", place, known.name)) continue;
+      GoPackage out{.package = fmt::format("{}{}", kClusterApi, known.package), .version = image.tag};
+      if (known.replaces) out.also.emplace_back(kClusterApi);
+      out.version_variables = fmt::format("{}/version", kClusterApi);
+      return out;
+    }
+  }
+  return {};
+}
+
+std::string GoBuilds::FindGo() const {
+  const std::string path = getenv_ ? getenv_("PATH").value_or("") : "";
+  for (const std::string& folder : Split(path, ':')) {
+    const std::string go = folder + "/go";
+    if (folder.starts_with('/') && CheckRuns(go).ok()) return go;
+  }
+  return "";
+}
+
+Result<Program> GoBuilds::Find(const Context& ctx, const GoPackage& package) {
+  const std::string name = package.ToString();
+  const std::string target = fmt::format("{}/{}-{}", folder_, package.package.substr(package.package.rfind('/') + 1),
+                                         Sha256Hex(name).substr(0, 16));
+  MutexLock lock(building_);
+  struct stat info {};
+  if (stat((target + "/program").c_str(), &info) != 0) {
+    const std::string go = FindGo();
+    if (go.empty()) return Error{Code::kNotFound, fmt::format("there is no `go` in PATH to build {} with", name), {}};
+    ctx.log.Info("building a program from its Go module", {{"package", name}, {"log", target + ".log"}});
+    TRY(Build(ctx, go, package, target));
+  }
+  return Program{.path = target + "/program", .source = "Go module " + name};
+}
+
+// In a module of its own: `go install` refuses packages whose module replaces others.
+Status GoBuilds::Build(const Context& ctx, const std::string& go, const GoPackage& package, const std::string& target) {
+  const std::unique_ptr<Scratch> scratch = TRY(Scratch::Create(folder_));
+  const std::string log = target + ".log", work = scratch->path() + "/work";
+  std::error_code error;
+  std::filesystem::create_directories(work, error);
+  if (error) return FileError(work, error.value());
+  TRY(WriteFile(log, ""));
+  TRY(WriteFile(work + "/go.mod", "module capi-operator.local/build\n"));
+  std::vector<std::string> get = {go, "get", package.ToString()};
+  for (const std::string& module : package.also) get.push_back(module + "@" + package.version);
+  TRY(Run(ctx, get, work, log));
+  TRY(Run(ctx,
+          {go, "build", "-mod=mod", "-trimpath", "-buildvcs=false", "-ldflags", LinkFlags(package), "-o",
+           scratch->path() + "/program", package.package},
+          work, log));
+  TRY(CheckRuns(scratch->path() + "/program"));
+  std::filesystem::remove_all(work, error);
+  return scratch->Keep(target);
+}
+
+Status GoBuilds::Run(const Context& ctx, const std::vector<std::string>& argv, const std::string& folder,
+                     const std::string& log) {
+  ProcessOptions options{.argv = argv, .log_file = log, .folder = folder};
+  options.environment = {"GOFLAGS=", "GOWORK=off", "GO111MODULE=on", "CGO_ENABLED=0"};
+  auto process = TRY(Process::Start(std::move(options)));
+  std::optional<int> code;
+  while (!(code = process->Wait(kLook))) {
+    if (Status goes_on = ctx.Check(); !goes_on.ok()) {
+      process->Stop(SIGINT, kGrace);
+      return goes_on.error();
+    }
+  }
+  if (*code == 0) return Ok();
+  return Error{Code::kFailedPrecondition,
+               fmt::format("`go {}` ends with {}: {} (all of it: {})", argv[1], *code,
+                           Shorten(process->LogTail(kLogLines), 600), log),
+               {}};
+}
+
+}  // namespace capi::local

@@ -1,0 +1,188 @@
+#include "local/programs/image_store.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+#include <thread>
+
+#include "base/files.h"
+#include "base/testing/temp_folder.h"
+#include "fetch/oci/image_testing.h"
+#include "local/programs/image_user.h"
+#include "local/programs/testing.h"
+
+namespace capi::local {
+namespace {
+
+using fetch::OciAnswer;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Pair;
+
+constexpr const char* kScript = "#!/bin/sh\necho \"$@\"\n";
+
+std::string ManagerLayer(const std::string& content = kScript) {
+  return fetch::TestLayer({{"manager", '0', content, "", 0755}, {"app/", '5'}});
+}
+
+class Images : public testing::Test {
+ protected:
+  std::string Push(const MadeImage& made, const std::string& what = "org/manager:v1") {
+    Status pushed = fetch::OciPush(fetch::At(registry_, what), {}).WriteImage({}, made.image, made.Pieces(), {}, {});
+    EXPECT_TRUE(pushed.ok()) << pushed.error().message;
+    return made.image.digest();
+  }
+  Result<Program> Find(const std::string& what = "org/manager:v1", const Context& ctx = fetch::Hurried()) {
+    return store_.Find(ctx, fetch::At(registry_, what));
+  }
+  // What was asked of the registry since the last call.
+  size_t Asked() {
+    const size_t now = registry_.seen().size();
+    return now - std::exchange(seen_, now);
+  }
+  std::vector<std::string> Kept() const {
+    auto names = ListDir(folder_.path());
+    return names.ok() ? *names : std::vector<std::string>();
+  }
+  std::string FolderOf(const std::string& digest) const {
+    return folder_ / ("sha256-" + digest.substr(digest.find(':') + 1));
+  }
+
+  TempFolder folder_;
+  fetch::OciStandIn registry_{std::map<std::string, fetch::OciArtifact>()};
+  ImageStore store_{folder_.path(), [](const std::string&) { return fetch::OciOptions(); }};
+  size_t seen_ = 0;
+};
+
+// G9: the image's own entrypoint, cmd, environment and working folder count.
+TEST_F(Images, AProgramIsUnpackedAndStartedAsItsImageSays_G9) {
+  const std::string digest = Push(MakeImage({fetch::TestLayer({{"manager", '0', "below"}}), ManagerLayer()},
+                                            {{"Entrypoint", {"/manager", "--a"}},
+                                             {"Cmd", {"--b"}},
+                                             {"Env", {"PATH=/bin", "SSL_CERT_FILE=/certs"}},
+                                             {"WorkingDir", "/app"}}));
+  auto program = Find();
+  ASSERT_TRUE(program.ok()) << program.error().message;
+  EXPECT_EQ(program->root, FolderOf(digest) + "/root");
+  EXPECT_EQ(program->path, program->root + "/manager");
+  EXPECT_EQ(*ReadFile(program->path), kScript);
+  EXPECT_THAT(program->entrypoint_arguments, ElementsAre("--a"));
+  EXPECT_THAT(program->cmd, ElementsAre("--b"));
+  EXPECT_THAT(program->environment, ElementsAre(Pair("PATH", "/bin"), Pair("SSL_CERT_FILE", "/certs")));
+  EXPECT_EQ(program->working_folder, program->root + "/app");
+  EXPECT_FALSE(program->ids.has_value());
+  EXPECT_EQ(program->source, "image " + digest);
+  // From then on the registry isn't asked, also by another process.
+  EXPECT_GT(Asked(), 0u);
+  EXPECT_TRUE(Find().ok());
+  ImageStore other(folder_.path(), [](const std::string&) { return fetch::OciOptions(); });
+  EXPECT_EQ(other.Find({}, fetch::At(registry_, "org/manager:v1"))->path, program->path);
+  EXPECT_EQ(Asked(), 0u);
+  // A digest names the same files, which aren't read again.
+  registry_.set_store_fault([](const http::ServerRequest&) { return OciAnswer(500); });
+  EXPECT_EQ(Find("org/manager@" + digest)->path, program->path);
+}
+
+TEST_F(Images, OfAnIndexItIsTheOneForThisMachine_G9) {
+  const std::string other = Architecture() == "amd64" ? "arm64" : "amd64";
+  const MadeImage here = MakeImage({ManagerLayer()}, {{"Entrypoint", {"/manager"}}});
+  const MadeImage there = MakeImage({ManagerLayer("#!/bin/sh\nother")}, {{"Entrypoint", {"/manager"}}}, other);
+  const std::string index = Push(MadeImage::Index({{other, there}, {Architecture(), here}}));
+  EXPECT_EQ(Find()->root, FolderOf(here.image.digest()) + "/root");
+  EXPECT_EQ(Find("org/manager@" + index)->root, FolderOf(here.image.digest()) + "/root");
+  EXPECT_THAT(Kept(), ElementsAre("names", "sha256-" + here.image.digest().substr(7)));
+}
+
+TEST_F(Images, WhatIsForAnotherMachineIsRefused_G9) {
+  const std::string other = Architecture() == "amd64" ? "arm64" : "amd64";
+  const MadeImage there = MakeImage({ManagerLayer()}, {{"Entrypoint", {"/manager"}}}, other);
+  const std::string alone = Push(there, "org/manager:alone"), index = Push(MadeImage::Index({{other, there}}));
+  for (const std::string& what : {std::string("org/manager:v1"), "org/manager@" + index,
+                                  std::string("org/manager:alone"), "org/manager@" + alone}) {
+    auto program = Find(what);
+    ASSERT_FALSE(program.ok()) << what;
+    EXPECT_EQ(program.code(), Code::kUnsupported) << what;
+    EXPECT_THAT(program.error().message,
+                HasSubstr("it is not for linux/" + Architecture() + "; there is linux/" + other));
+  }
+  EXPECT_THAT(Kept(), IsEmpty());
+}
+
+// G9: "latest", and no tag, may be another image each time; as with a kubelet the registry is asked.
+TEST_F(Images, WhatMayMoveIsAskedForAgain_G9) {
+  Push(MakeImage({ManagerLayer()}, {{"Cmd", {"/manager"}}}), "org/manager:latest");
+  const std::string first = Find("org/manager:latest")->path;
+  EXPECT_EQ(Find("org/manager")->path, first);
+  Push(MakeImage({ManagerLayer("#!/bin/sh\nnew")}, {{"Cmd", {"/manager"}}}), "org/manager:latest");
+  const std::string second = Find("org/manager:latest")->path;
+  EXPECT_NE(second, first);
+  registry_.set_registry_fault([](const http::ServerRequest&) { return OciAnswer(503); });
+  EXPECT_EQ(Find("org/manager:latest")->path, second) << "a registry that is away doesn't matter";
+  EXPECT_EQ(Find("org/other:latest").code(), Code::kUnavailable);
+}
+
+TEST_F(Images, NothingHalfIsLeft_G9) {
+  const MadeImage made = MakeImage({ManagerLayer(), fetch::TestLayer({{"../x"}})}, {{"Cmd", {"/manager"}}});
+  Push(made);
+  auto program = Find();
+  EXPECT_EQ(program.code(), Code::kInvalidArgument);
+  EXPECT_THAT(program.error().message, HasSubstr("leads out of the image"));
+  EXPECT_THAT(program.error().message, HasSubstr("layer sha256:"));
+  EXPECT_THAT(Kept(), IsEmpty());
+  // A blob that isn't what its digest says is none of the image, whatever it is.
+  Push(MakeImage({ManagerLayer()}, {{"Cmd", {"/manager"}}}), "org/manager:v2");
+  const std::string wrong = Gzip(ManagerLayer("#!/bin/sh\nevil"));
+  registry_.set_registry_fault([&](const http::ServerRequest& request) -> std::optional<http::Response> {
+    if (request.path.find(fetch::OciDigest(Gzip(ManagerLayer()))) == std::string::npos) return {};
+    return OciAnswer(200, wrong);
+  });
+  EXPECT_FALSE(Find("org/manager:v2").ok());
+  EXPECT_THAT(Kept(), IsEmpty());
+  registry_.set_registry_fault({});
+  EXPECT_TRUE(Find("org/manager:v2").ok());
+}
+
+TEST_F(Images, WhatDoesntRunHereIsRefused_G9) {
+  const std::pair<MadeImage, const char*> cases[] = {
+      {MakeImage({ManagerLayer("#!/bin/none\n")}, {{"Cmd", {"/manager"}}}), "is a script for \"/bin/none\""},
+      {MakeImage({ManagerLayer(Elf(ThisMachine(), "/lib/ld-none.so.1"))}, {{"Cmd", {"/manager"}}}), "wants the loader"},
+      {MakeImage({ManagerLayer()}, {{"Cmd", {"/none"}}}), "the image has no program \"/none\""},
+  };
+  int tag = 0;
+  for (const auto& [made, words] : cases) {
+    const std::string what = fmt::format("org/manager:v{}", ++tag);
+    Push(made, what);
+    auto program = Find(what);
+    ASSERT_FALSE(program.ok()) << words;
+    EXPECT_THAT(program.error().message, HasSubstr(words));
+  }
+  Push(MakeImage({ManagerLayer()}, Json::object()), "org/manager:bare");
+  EXPECT_EQ(Find("org/manager:bare")->path, "") << "its container may name a command";
+}
+
+TEST_F(Images, ManyAtOnceUnpackItOnce_G9) {
+  Push(MakeImage({ManagerLayer()}, {{"Cmd", {"/manager"}}}));
+  Asked();
+  std::atomic<int> found{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) threads.emplace_back([&] { found += Find().ok() ? 1 : 0; });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(found, 8);
+  EXPECT_EQ(Asked(), 3u)
+      << "the manifest, its configuration twice (the platform, and the rest), the layer, but no more";
+}
+
+TEST_F(Images, TheImagesUserCountsForRootAlone_G9) {
+  Push(MakeImage({ManagerLayer()}, {{"Cmd", {"/manager"}}, {"User", "65532:65532"}}));
+  auto program = Find();
+  ASSERT_TRUE(program.ok()) << program.error().message;
+  const bool reachable = MayStart({65532, 65532}, program->path);
+  EXPECT_EQ(program->ids.has_value(), geteuid() == 0 && reachable);
+}
+
+}  // namespace
+}  // namespace capi::local
