@@ -175,7 +175,15 @@ std::vector<local::ProcessState> ProcessesOf(const kube::Object& pod) {
 
 Result<PlaneHealth> LocalStatus(const Context& ctx, const LocalStatusOptions& options, World& world) {
   const OutputFormat format = TRY(ParseOutputFormat(options.output));
-  const Seen seen = Look(ctx, TRY(OpenPlane(options.folder, world.getenv)), world.getenv);
+  auto folder = OpenPlane(options.folder, world.getenv);
+  if (!folder.ok() && folder.code() == Code::kNotFound) {
+    Answer none{.table = folder.error().message + "\n"};
+    none.facts = {{"running", false}, {"ready", false}, {"message", folder.error().message}, {"processes", Json::array()}};
+    world.out << Format(format, none);
+    return PlaneHealth::kDown;
+  }
+  if (!folder.ok()) return folder.error();
+  const Seen seen = Look(ctx, *std::move(folder), world.getenv);
   const WallTime now = ctx.clock->Now();
   Answer answer;
   answer.table = Table(seen, now);

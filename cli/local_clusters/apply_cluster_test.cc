@@ -4,8 +4,8 @@
 #include <filesystem>
 
 #include "base/encoding.h"
-#include "cli/airgap/tar.h"
 #include "cli/local_clusters/cluster_testing.h"
+#include "fetch/archives/tar.h"
 
 namespace capi::cli::local_clusters {
 namespace {
@@ -132,7 +132,7 @@ TEST_F(ApplyTest, ATerminalFailureEndsAStageAtOnce) {
   EXPECT_THAT(Text("m/applied/10_machines.yaml"), HasSubstr("no quota"));
   ASSERT_THAT(Archives(), SizeIs(1));
   const std::string archive = Gunzip(ReadFile(Archives()[0]).value(), 64u << 20).value();
-  auto files = ReadTar(archive);
+  auto files = fetch::ReadTar(archive);
   ASSERT_TRUE(files.ok()) << files.error().message;
   EXPECT_THAT((*files)["conditions.txt"], HasSubstr("Machine " + ns_ + "/my-0  Ready=False  Failed  no quota"));
   EXPECT_THAT((*files)["objects/Machine.cluster.x-k8s.io.yaml"], HasSubstr("my-0"));

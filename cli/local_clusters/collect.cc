@@ -13,12 +13,12 @@
 #include "base/encoding.h"
 #include "base/strings.h"
 #include "base/yaml/yaml.h"
-#include "cli/airgap/tar.h"
 #include "cli/frame/interrupt.h"
 #include "cli/frame/output.h"
 #include "cli/frame/printable.h"
 #include "cli/local_clusters/progress.h"
 #include "cli/local_clusters/watch.h"
+#include "fetch/archives/tar.h"
 #include "kube/meta/object_conditions.h"
 
 namespace capi::cli::local_clusters {
@@ -187,7 +187,7 @@ Status Gather(const Context& ctx, ManagementCluster& cluster, const GatherInput&
   if (files.empty()) return objects;
   std::vector<std::pair<std::string, std::string_view>> entries;
   for (const auto& [name, text] : files) entries.emplace_back(name, text);
-  return WriteOutputFile(input.archive, Gzip(WriteTar(entries)));
+  return WriteOutputFile(input.archive, Gzip(fetch::WriteTar(entries)));
 }
 
 Status Collect(const Context& parent, const GlobalOptions& global, const CollectFlags& flags, World& world) {

@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 
 #include "base/encoding.h"
-#include "cli/airgap/tar.h"
 #include "cli/local_clusters/cluster_testing.h"
+#include "fetch/archives/tar.h"
 
 namespace capi::cli::local_clusters {
 namespace {
@@ -98,7 +98,7 @@ TEST_F(DestroyTest, CollectsObjectsAndNoSecrets) {
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_EQ(outcome.out, (folder_ / "all.tar.gz") + "\n");
   const std::string archive = Gunzip(ReadFile(folder_ / "all.tar.gz").value(), 64u << 20).value();
-  auto files = ReadTar(archive);
+  auto files = fetch::ReadTar(archive);
   ASSERT_TRUE(files.ok()) << files.error().message;
   EXPECT_THAT((*files)["objects/Cluster.cluster.x-k8s.io.yaml"], HasSubstr("namespace: " + ns_));
   EXPECT_THAT((*files)["objects/secret-names.txt"], HasSubstr(ns_ + "/account\n"));

@@ -90,7 +90,8 @@ Status LayerReader::Add(std::string_view piece) {
       header_ += piece.substr(0, count);
       piece.remove_prefix(count);
       if (header_.size() < kTarBlock) break;
-      const std::string header = std::exchange(header_, {});
+      std::string header;
+      header.swap(header_);
       TRY(Header(header));
     }
   }

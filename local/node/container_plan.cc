@@ -100,7 +100,7 @@ Result<ContainerPlan> PlanContainer(const Context& ctx, NodeParts& node, PodFile
 
   ContainerPlan plan;
   std::vector<int> ports = PortsOf(container);
-  ArgumentOptions options{.flags = node.help.Of(argv[0], files.tmp(), node.options.environment),
+  ArgumentOptions options{.flags = node.help.Of(ctx, argv[0], files.tmp(), node.options.environment),
                           .ports = std::set<int>(ports.begin(), ports.end()),
                           .mounts = mounts,
                           .ns = pod.ns(),

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
 
 #include "local/node/pod_status.h"
 #include "local/node/probes.h"
@@ -17,13 +18,21 @@ namespace {
 constexpr Millis kTick{100};
 constexpr Millis kFirstDelay{500};
 constexpr Seconds kLongestForFields{2}, kLongestForPrograms{60};
-constexpr std::int64_t kLongestLog = 64ll << 20;
+constexpr std::int64_t kLongestLog = 32ll << 20;
 constexpr size_t kTailRead = 16 << 10;
 constexpr int kNotStarted = 128;  // as a kubelet's runtime has it
 
 std::int64_t SizeOf(const std::string& path) {
   struct stat file {};
   return stat(path.c_str(), &file) == 0 ? file.st_size : 0;
+}
+
+// A log that is too long. Its process appends, so it goes on at the beginning.
+void BeginAnew(const std::string& path) {
+  if (SizeOf(path) <= kLongestLog) return;
+  std::error_code ignored;  // a full disk is one more reason to go on
+  std::filesystem::copy_file(path, path + ".old", std::filesystem::copy_options::overwrite_existing, ignored);
+  std::filesystem::resize_file(path, 0, ignored);
 }
 
 // The end of a log, from `from` on.
@@ -90,8 +99,8 @@ void ContainerRun::Run() {
     Millis delay = back_off.After(
         std::chrono::duration_cast<Millis>(pod_.node.clock.Monotonic() - started));
     Wait("CrashLoopBackOff",
-         fmt::format("back-off {}ms restarting failed container={} pod={}_{}", delay.count(), name_, pod_.pod.name(),
-                     pod_.pod.ns()));
+         fmt::format("back-off {}s restarting failed container={} pod={}_{}", (delay + Millis(999)) / Seconds(1), name_,
+                     pod_.pod.name(), pod_.pod.ns()));
     if (!Sleep(delay)) return;
     Change([](ContainerFacts& facts) { ++facts.restarts; });
   }
@@ -198,8 +207,7 @@ int ContainerRun::Watch(const ContainerPlan& plan, Process& process, std::string
     }
     if (clock.Monotonic() < trim) continue;
     trim = clock.Monotonic() + Seconds(10);
-    // It appends, so it goes on at the beginning.
-    if (SizeOf(plan.process.log_file) > kLongestLog && truncate(plan.process.log_file.c_str(), 0) != 0) continue;
+    BeginAnew(plan.process.log_file);
   }
 }
 
@@ -258,12 +266,18 @@ int ContainerRun::End(Process& process, Millis grace_at_most) {
 }
 
 Status ContainerRun::RunCommand(const ContainerPlan& plan, const std::vector<std::string>& command, Millis timeout) {
-  auto process = TRY(Process::Start(TRY(PlanProbe(plan, command))));
-  auto code = process->Wait(timeout);
-  if (!code) process->Stop(SIGKILL);
+  ProcessOptions options = TRY(PlanProbe(plan, command));
+  auto process = TRY(Process::Start(std::move(options)));
+  Context soon = ctx_.WithTimeout(timeout);
+  bool late = false;
+  std::optional<int> code;
+  while (!(code = process->Wait(kTick))) {
+    late = late || !soon.Check().ok();
+    if (late) process->Signal(SIGKILL);
+  }
   kill(-process->pid(), SIGKILL);
-  if (code == 0) return Ok();
-  if (!code) return Error{Code::kDeadlineExceeded, fmt::format("{} takes too long", command[0]), {}};
+  if (!late && code == 0) return Ok();
+  if (late) return Error{Code::kDeadlineExceeded, fmt::format("{} takes too long", command[0]), {}};
   return Error{Code::kUnavailable, fmt::format("{} ends with exit code {}", command[0], *code), {}};
 }
 

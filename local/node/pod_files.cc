@@ -77,10 +77,11 @@ Status PodFiles::Refresh(const Context& ctx) {
   return Ok();
 }
 
-void PodFiles::Remove() {
+void PodFiles::Remove(bool logs) {
   std::error_code ignored;
-  std::filesystem::remove_all(private_, ignored);
-  std::filesystem::remove_all(folder_, ignored);
+  for (const std::string& path : {private_, home(), tmp(), logs ? folder_ : ""}) {
+    if (!path.empty()) std::filesystem::remove_all(path, ignored);
+  }
 }
 
 InputSource PodFiles::Source(const Context& ctx) {

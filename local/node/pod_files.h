@@ -28,8 +28,8 @@ class PodFiles {
   // Writes what has changed: the volumes, and tokens when four fifths of their time are over by the clock on the wall
   // (a laptop may have slept). Errors name the volume; those that are kNotFound may pass.
   Status Refresh(const Context& ctx);
-  // All of it.
-  void Remove();
+  // All but the logs; these too where the Pod goes.
+  void Remove(bool logs);
 
   InputSource Source(const Context& ctx);
 

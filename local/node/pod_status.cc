@@ -39,6 +39,7 @@ Json ContainerJson(const ContainerFacts& facts) {
                {"restartCount", facts.restarts},
                {"state", StateJson(facts)},
                {"lastState", Json::object()}};
+  if (facts.pid != 0) json["containerID"] = "process://" + std::to_string(facts.pid);
   if (facts.end && facts.state != ContainerFacts::State::kEnded) json["lastState"] = EndJson(*facts.end);
   return json;
 }
@@ -83,6 +84,14 @@ class Conditions {
 };
 
 }  // namespace
+
+std::string PortsAnnotation(const PodFacts& facts) {
+  std::map<int, int> ports;
+  for (const ContainerFacts& one : facts.containers) ports.insert(one.ports.begin(), one.ports.end());
+  std::vector<std::string> pairs;
+  for (const auto& [own, led] : ports) pairs.push_back(std::to_string(own) + ":" + std::to_string(led));
+  return Join(pairs, ",");
+}
 
 bool IsReady(const PodFacts& facts) {
   auto ready = [](const ContainerFacts& one) { return one.ready; };

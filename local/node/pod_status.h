@@ -12,6 +12,10 @@ Json PodStatus(const kube::Object& pod, const PodFacts& facts, WallTime now);
 // Of a Pod that doesn't run here, and never will.
 Json UnscheduledStatus(const kube::Object& pod, const std::string& reason, const std::string& message, WallTime now);
 
+// On a Pod: the ports of its containers and where on loopback they are, "9440:38123,9443:38124".
+inline constexpr char kPortsAnnotation[] = "local.capi-operator.io/ports";
+std::string PortsAnnotation(const PodFacts& facts);
+
 // All containers are ready.
 bool IsReady(const PodFacts& facts);
 

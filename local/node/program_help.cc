@@ -16,9 +16,10 @@ namespace capi::local {
 namespace {
 
 constexpr Seconds kHelpTime{5};
+constexpr Millis kTick{50};
 constexpr size_t kLongestHelp = 1u << 20;
 
-Flags AskProgram(const std::string& path, const std::string& folder, const std::vector<std::string>& environment) {
+Flags AskProgram(const Context& ctx, const std::string& path, const std::string& folder, const std::vector<std::string>& environment) {
   const std::string output = fmt::format("{}/help-{}", folder, FreePort());  // a name that no other call has
   auto process = Process::Start({.argv = {path, "--help"},
                                  .log_file = output,
@@ -27,7 +28,10 @@ Flags AskProgram(const std::string& path, const std::string& folder, const std::
                                  .inherit_environment = false});
   if (process.ok()) {
     pid_t group = (*process)->pid();
-    if (!(*process)->Wait(kHelpTime)) (*process)->Stop(SIGKILL);
+    Context soon = ctx.WithTimeout(kHelpTime);
+    while (!(*process)->Wait(kTick)) {
+      if (!soon.Check().ok()) (*process)->Signal(SIGKILL);
+    }
     kill(-group, SIGKILL);
   }
   auto text = ReadFile(output, kLongestHelp);
@@ -37,7 +41,7 @@ Flags AskProgram(const std::string& path, const std::string& folder, const std::
 
 }  // namespace
 
-Flags ProgramHelp::Of(const std::string& path, const std::string& folder, const std::vector<std::string>& environment) {
+Flags ProgramHelp::Of(const Context& ctx, const std::string& path, const std::string& folder, const std::vector<std::string>& environment) {
   struct stat file {};
   stat(path.c_str(), &file);
   const std::string key = fmt::format("{} {} {} {}", path, file.st_size, file.st_mtim.tv_sec, file.st_mtim.tv_nsec);
@@ -45,7 +49,8 @@ Flags ProgramHelp::Of(const std::string& path, const std::string& folder, const 
     MutexLock lock(mu_);
     if (auto known = known_.find(key); known != known_.end()) return known->second;
   }
-  Flags flags = AskProgram(path, folder, environment);
+  Flags flags = AskProgram(ctx, path, folder, environment);
+  if (ctx.stop.stop_requested()) return flags;  // it may have been cut off
   MutexLock lock(mu_);
   return known_.try_emplace(key, std::move(flags)).first->second;
 }

@@ -118,14 +118,13 @@ Status ImageStore::Unpack(const Context& ctx, fetch::OciPull& pull, const Chosen
   TRY(ReadImageConfig(configuration));
   const std::unique_ptr<Scratch> scratch = TRY(Scratch::Create(folder_));
   Unpacker unpacker(scratch->path());
+  auto take = [&](std::string_view piece) -> Status {
+    TRY(ctx.Check());
+    return unpacker.Add(piece);
+  };
   for (const ImageLayer& layer : manifest.layers) {
     TRY(unpacker.BeginLayer());
-    TRY_WITH(pull.Blob(ctx, layer.digest, layer.size,
-                       [&](std::string_view piece) -> Status {
-                         TRY(ctx.Check());
-                         return unpacker.Add(piece);
-                       }),
-             "layer " + layer.digest);
+    TRY_WITH(pull.Blob(ctx, layer.digest, layer.size, take), "layer " + layer.digest);
     TRY_WITH(unpacker.EndLayer(), "layer " + layer.digest);
   }
   TRY(unpacker.Finish());

@@ -18,6 +18,13 @@ constexpr size_t kMostOfReason = 700;
 
 fetch::OciOptions Anonymous(const std::string&) { return {}; }
 
+// As with container runtimes a registry on this machine itself speaks plain HTTP.
+bool IsOnThisMachine(const std::string& host) {
+  const std::string name = host.substr(0, host.rfind(':'));
+  return name == "localhost" || name == "[::1]" ||
+         (name.starts_with("127.") && name.find_first_not_of("0123456789.") == name.npos);
+}
+
 // One after the other; what none has, the message tells of all.
 class Sources : public Programs {
  public:
@@ -29,7 +36,8 @@ class Sources : public Programs {
         go_(options_.cache + "/builds", options_.getenv) {}
 
   Result<Program> Find(const Context& ctx, const std::string& image) override {
-    const api::OciReference reference = TRY_WITH(fetch::ParseImageName(image), "image " + image);
+    api::OciReference reference = TRY_WITH(fetch::ParseImageName(image), "image " + image);
+    reference.plain_http = IsOnThisMachine(reference.host);
     if (const Named* binary = FindNamed(binaries_, reference)) {
       TRY_WITH(CheckRuns(binary->text), "--binary " + image);
       return Program{.path = binary->text, .source = "--binary"};

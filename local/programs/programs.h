@@ -65,7 +65,8 @@ struct ProgramsOptions {
   // Of PATH, HOME and what `go` needs. Unset: there is no environment.
   std::function<std::optional<std::string>(const std::string&)> getenv;
   // How a registry is reached, by its host ("registry.k8s.io"). Credentials go to the hosts for which it gives some,
-  // and to no other. Unset: without credentials and proxy.
+  // and to no other. Unset: without credentials and proxy. One on loopback is reached without TLS, as by container
+  // runtimes.
   std::function<fetch::OciOptions(const std::string& host)> registry;
   bool pulls = true;         // images from their registries
   bool builds_known = true;  // Cluster API's own providers from their Go modules, where neither of the others has it

@@ -1,4 +1,4 @@
-#include "local/node/services.h"
+#include "local/node/services/services.h"
 
 #include <fmt/core.h>
 

@@ -1,7 +1,7 @@
 // A Deployment's status, as its controller writes it on a cluster (behaviour.md G4). Pure.
 #pragma once
 
-#include "local/node/rollout.h"
+#include "local/node/rollout/rollout.h"
 
 namespace capi::local {
 

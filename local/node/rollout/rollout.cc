@@ -1,4 +1,4 @@
-#include "local/node/rollout.h"
+#include "local/node/rollout/rollout.h"
 
 #include <algorithm>
 #include <charconv>

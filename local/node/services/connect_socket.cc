@@ -1,4 +1,4 @@
-#include "local/node/connect_socket.h"
+#include "local/node/services/connect_socket.h"
 
 #include <arpa/inet.h>
 #include <fmt/core.h>
@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/types.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
@@ -20,9 +21,6 @@
 
 #include "base/mutex.h"
 #include "base/strings.h"
-
-// After the others: it needs their types.
-#include <sys/un.h>
 
 namespace capi::local {
 namespace {

@@ -1,4 +1,4 @@
-#include "local/node/deployment_status.h"
+#include "local/node/rollout/deployment_status.h"
 
 #include <fmt/core.h>
 

@@ -1,0 +1,123 @@
+#include "cli/local/up.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/local/declared.h"
+#include "cli/local/operator_program.h"
+#include "cli/local/place.h"
+#include "cli/testing.h"
+
+namespace capi::cli {
+namespace {
+
+using enum api::ProviderType;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// G1.
+TEST(LocalUp, ReadsProvidersByTypeAndName) {
+  auto flags = ParseProviderFlags({"infrastructure/docker:v1.12.1", "core/cluster-api", "control-plane/kubeadm",
+                                   "controlplane/rke2", "runtime-extension/x", "infrastructure/aws"});
+  ASSERT_TRUE(flags.ok()) << flags.error().message;
+  EXPECT_THAT((*flags)[kInfrastructure], ElementsAre("docker:v1.12.1", "aws"));
+  EXPECT_THAT((*flags)[kCore], ElementsAre("cluster-api"));
+  EXPECT_THAT((*flags)[kControlPlane], ElementsAre("kubeadm", "rke2"));
+  EXPECT_THAT((*flags)[kRuntimeExtension], ElementsAre("x"));
+  for (const char* bad : {"docker", "infrastructure/", "/docker", "cloud/docker", ""}) {
+    auto refused = ParseProviderFlags({bad});
+    ASSERT_FALSE(refused.ok()) << bad;
+    EXPECT_THAT(refused.error().message, HasSubstr("write TYPE/NAME[:VERSION]")) << bad;
+  }
+}
+
+class DeclaredTest : public testing::Test {
+ protected:
+  Result<Declared> Read(const std::string& text) {
+    std::istringstream none;
+    return ReadDeclared({folder_.Put("file.yaml", text)}, *config_, none);
+  }
+  TestFolder folder_;
+  Result<Config> config_ = Config::Parse({"", ""}, From({}));
+};
+
+constexpr char kGood[] = R"(apiVersion: v1
+kind: Namespace
+metadata: {name: capd-system}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: credentials, namespace: capd-system}
+stringData: {TOKEN: secret}
+---
+apiVersion: operator.cluster.x-k8s.io/v1alpha2
+kind: InfrastructureProvider
+metadata: {name: docker, namespace: capd-system}
+spec: {version: v1.12.1}
+---
+apiVersion: operator.cluster.x-k8s.io/v1alpha2
+kind: CoreProvider
+metadata: {name: cluster-api}
+)";
+
+// G1.
+TEST_F(DeclaredTest, HasWhatProvidersNeed) {
+  auto declared = Read(kGood);
+  ASSERT_TRUE(declared.ok()) << declared.error().message;
+  EXPECT_EQ(declared->namespaces.size(), 1u);
+  EXPECT_EQ(declared->parts.size(), 1u);
+  EXPECT_THAT(declared->ids, ElementsAre(api::ProviderId{kInfrastructure, "capd-system", "docker"},
+                                         api::ProviderId{kCore, "default", "cluster-api"}));
+  EXPECT_EQ(declared->providers[1].ns(), "default");
+  EXPECT_TRUE(declared->Has(kCore));
+  EXPECT_FALSE(declared->Has(kBootstrap));
+}
+
+// G1: refused with the place.
+TEST_F(DeclaredTest, RefusesEverythingElse) {
+  struct Case {
+    const char *text, *place, *why;
+  };
+  const Case cases[] = {
+      {"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: x}\n", "file.yaml:2:1: ", "no Provider, Secret"},
+      {"apiVersion: v1\nkind: Secret\nmetadata: {namespace: x}\n", "file.yaml:2:1: ", "has no name"},
+      {"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {a: b, a: c}\n", "file.yaml:2:1: ", "a"},
+      {"apiVersion: operator.cluster.x-k8s.io/v1alpha2\nkind: CoreProvider\nmetadata: {name: cluster-api}\nspec:\n"
+       "  versoin: v1\n",
+       "file.yaml:5:3: ", "versoin"},
+      {"apiVersion: operator.cluster.x-k8s.io/v1alpha2\nkind: CoreProvider\nmetadata: {name: another}\n",
+       "file.yaml:3:", "cluster-api"},
+      {"apiVersion: operator.cluster.x-k8s.io/v1alpha2\nkind: CoreProvdier\nmetadata: {name: cluster-api}\n",
+       "file.yaml:2:1: ", "CoreProvdier"},
+      {"a: [\n", "file.yaml:", "line"},
+      {"# nothing\n", "file.yaml", "no objects"},
+  };
+  for (const Case& one : cases) {
+    auto refused = Read(one.text);
+    ASSERT_FALSE(refused.ok()) << one.text;
+    EXPECT_EQ(refused.code(), Code::kInvalidArgument) << one.text;
+    EXPECT_THAT(refused.error().message, AllOf(HasSubstr(one.place), HasSubstr(one.why)));
+  }
+}
+
+TEST(OperatorProgram, IsTheOneThatIsNamed) {
+  TestFolder folder;
+  const std::string path = folder.Put("capi-operator", "#!/bin/sh\n");
+  std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  const Variables variables = {{"PATH", folder.path()}};
+  for (const char* named : {"capi-operator=/mine", "capi-operator:v0.1.0=/mine", "example.com/a/capi-operator@sha256:1=/mine"})
+    EXPECT_THAT(WithOperator({named}, From(variables)), ElementsAre(named));
+  EXPECT_EQ(WithOperator({"other=/x"}, From(variables)).size(), 2u);
+  EXPECT_TRUE(CheckOperatorProgram({"capi-operator=/mine"}, From({})).ok());
+}
+
+TEST(PlaceOfThePlane, IsTheUsersOwnWithoutAFlag) {
+  EXPECT_EQ(*PlaneFolderPath("here", From({})), "here");
+  EXPECT_EQ(*PlaneFolderPath("", From({{"HOME", "/home/me"}})), "/home/me/.local/share/cluster-api/local");
+  EXPECT_EQ(*PlaneFolderPath("", From({{"HOME", "/h"}, {"XDG_DATA_HOME", "/data"}})), "/data/cluster-api/local");
+  EXPECT_EQ(PlaneFolderPath("", From({})).code(), Code::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace capi::cli

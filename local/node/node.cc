@@ -1,0 +1,208 @@
+#include "local/node/node.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <list>
+#include <thread>
+
+#include "base/caught.h"
+#include "base/files.h"
+#include "kube/cache/informer.h"
+#include "local/node/services/connect_socket.h"
+#include "local/node/rollout/deployments.h"
+#include "local/node/node_object.h"
+#include "local/node/not_run.h"
+#include "local/node/pod_files.h"
+#include "local/node/pod_run.h"
+
+namespace capi::local {
+namespace {
+
+constexpr Millis kGraceAtStop{900};
+constexpr Seconds kLongestSleep{30};
+
+// Wakes a thread that waits for work. Thread-safe.
+class Bell {
+ public:
+  void Ring() {
+    MutexLock lock(mu_);
+    rung_ = true;
+    wake_.notify_all();
+  }
+  void Await(const Context& ctx, MonoTime deadline) {
+    MutexLock lock(mu_);
+    ctx.clock->WaitUntil(wake_, mu_, ctx.stop, deadline, [&] {
+      mu_.AssertHeld();
+      return rung_;
+    });
+    rung_ = false;
+  }
+
+ private:
+  Mutex mu_;
+  std::condition_variable_any wake_;
+  bool rung_ CAPI_GUARDED_BY(mu_) = true;
+};
+
+// A thread until its scope ends; what it throws is logged.
+class Worker {
+ public:
+  Worker(Logger log, std::function<void()> work)
+      : thread_([log, work] {
+          if (auto thrown = Caught(work)) log.Error("a part of the node ended", {{"error", *thrown}});
+        }) {}
+  ~Worker() { thread_.join(); }
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+ private:
+  std::thread thread_;
+};
+
+void EmptyFolder(const std::string& path) {
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(path, ignored)) {
+    std::filesystem::remove_all(entry.path(), ignored);
+  }
+}
+
+}  // namespace
+
+class Node::Impl {
+ public:
+  Impl(kube::Client& client, Programs& programs, NodeOptions options, Clock& clock)
+      : options_(std::move(options)),
+        parts_{.client = client, .programs = programs, .options = options_, .clock = clock, .wake = [this] { Ring(); }} {}
+
+  Status Run(const Context& given) {
+    // The parts end when the node does, also where it ends by an error.
+    std::stop_source stop;
+    std::stop_callback forward(given.stop, [&] { stop.request_stop(); });
+    Context ctx = given.WithStop(stop.get_token());
+    ctx.clock = &parts_.clock;
+    for (const std::string& folder : {options_.folder, options_.volumes}) TRY(MakeFolder(folder));
+    EmptyFolder(options_.volumes);
+    services_ = Watch("Service", "");
+    pods_ = Watch("Pod", fmt::format("spec.nodeName={}", kNodeName));
+    deployments_ = Watch("Deployment", "");
+    std::unique_ptr<ConnectSocket> socket;
+    if (!options_.socket.empty()) {
+      socket = TRY(ConnectSocket::Listen(options_.socket, [this](const std::string& to) { return Route(to); }));
+    }
+    {
+      std::list<Worker> workers;
+      for (kube::Informer* informer : {services_.get(), pods_.get(), deployments_.get()}) {
+        workers.emplace_back(ctx.log, [informer, ctx] { informer->Run(ctx); });
+      }
+      workers.emplace_back(ctx.log, [this, ctx] { KeepNode(ctx, parts_.client); });
+      workers.emplace_back(ctx.log, [this, ctx] { KeepNotRun(ctx, parts_.client); });
+      workers.emplace_back(ctx.log, [this, ctx] { RunDeployments(ctx); });
+      RunPods(ctx);
+    }
+    socket.reset();
+    std::error_code ignored;
+    std::filesystem::remove_all(options_.volumes, ignored);
+    return Ok();
+  }
+
+ private:
+  std::unique_ptr<kube::Informer> Watch(const char* kind, std::string fields) {
+    kube::InformerOptions options{.field_selector = std::move(fields), .transform = kube::DropManagedFields};
+    return std::make_unique<kube::Informer>(parts_.client, kube::Builtin(kind), std::move(options),
+                                            [this](const kube::ObjectPtr&, const kube::ObjectPtr&) { Ring(); });
+  }
+
+  void Ring() {
+    pods_bell_.Ring();
+    deployments_bell_.Ring();
+  }
+
+  Result<std::vector<int>> Route(const std::string& address) {
+    std::vector<Backend> backends;
+    {
+      MutexLock lock(mu_);
+      for (const auto& [uid, run] : runs_) backends.push_back(run->AsBackend());
+    }
+    return PortsOfService(address, services_->List(), backends);
+  }
+
+  void RunDeployments(const Context& ctx) {
+    if (!deployments_->WaitForSync(ctx).ok() || !pods_->WaitForSync(ctx).ok()) return;
+    Deployments deployments(parts_, *deployments_, *pods_);
+    while (!ctx.stop.stop_requested()) {
+      WallTime again = deployments.Pass(ctx);
+      auto wait = std::clamp<WallTime::duration>(again - parts_.clock.Now(), Millis(20), kLongestSleep);
+      deployments_bell_.Await(ctx, parts_.clock.Monotonic() + wait);
+    }
+  }
+
+  void RunPods(const Context& ctx) {
+    bool cleaned = false;
+    if (pods_->WaitForSync(ctx).ok()) {
+      while (!ctx.stop.stop_requested()) {
+        Follow(ctx);
+        if (!cleaned) RemoveStale();
+        cleaned = true;
+        pods_bell_.Await(ctx, MonoTime::max());
+      }
+    }
+    EndPods();
+  }
+
+  // Each Pod has its run, and each run that is done goes.
+  void Follow(const Context& ctx) {
+    std::map<std::string, kube::ObjectPtr> there;
+    for (kube::ObjectPtr& pod : pods_->List()) there[pod->uid()] = std::move(pod);
+    std::vector<std::shared_ptr<PodRun>> ended;  // destroyed without the lock
+    MutexLock lock(mu_);
+    for (auto run = runs_.begin(); run != runs_.end();) {
+      auto pod = there.find(run->first);
+      bool gone = pod == there.end();
+      run->second->Update(gone ? nullptr : pod->second);
+      bool done = gone && run->second->done();
+      if (done) ended.push_back(run->second);
+      run = done ? runs_.erase(run) : std::next(run);
+    }
+    for (const auto& [uid, pod] : there) {
+      if (!runs_.contains(uid)) runs_[uid] = std::make_shared<PodRun>(parts_, pod, ctx);
+    }
+  }
+
+  // What a node that was killed left of Pods that went meanwhile.
+  void RemoveStale() {
+    std::set<std::string> names;
+    for (const kube::ObjectPtr& pod : pods_->List()) names.insert(PodFolderName(*pod));
+    auto folders = ListDir(options_.folder);
+    if (!folders.ok()) return;
+    std::error_code ignored;
+    for (const std::string& name : *folders) {
+      if (!names.contains(name)) std::filesystem::remove_all(options_.folder + "/" + name, ignored);
+    }
+  }
+
+  void EndPods() {
+    std::map<std::string, std::shared_ptr<PodRun>> runs;
+    {
+      MutexLock lock(mu_);
+      runs.swap(runs_);
+    }
+    for (auto& [uid, run] : runs) run->Stop(kGraceAtStop);
+    // The destructor of each waits for its threads; all were told before.
+  }
+
+  const NodeOptions options_;
+  Bell pods_bell_, deployments_bell_;
+  NodeParts parts_;
+  std::unique_ptr<kube::Informer> services_, pods_, deployments_;
+  Mutex mu_;
+  std::map<std::string, std::shared_ptr<PodRun>> runs_ CAPI_GUARDED_BY(mu_);  // by uid
+};
+
+Node::Node(kube::Client& client, Programs& programs, NodeOptions options, Clock& clock)
+    : impl_(std::make_unique<Impl>(client, programs, std::move(options), clock)) {}
+Node::~Node() = default;
+Status Node::Run(const Context& ctx) { return impl_->Run(ctx); }
+
+}  // namespace capi::local

@@ -1,0 +1,375 @@
+// The node on a real API server, with real processes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include "base/encoding.h"
+#include "base/files.h"
+#include "base/processes/process.h"
+#include "base/testing/environment.h"
+#include "base/testing/value_or_abort.h"
+#include "kube/meta/health.h"
+#include "kube/testing/control_plane.h"
+#include "local/node/node_testing.h"
+#include "local/node/pod_status.h"
+
+namespace capi::local {
+namespace {
+
+using kube::Builtin;
+using kube::Eventually;
+using testing::HasSubstr;
+
+constexpr const char* kFolderVariable = "CAPI_TEST_NODE_FOLDER";
+constexpr Seconds kLong{60};
+
+// Each test has a namespace, a node and a folder of its own; none leaves a Deployment behind.
+class NodeOnServer : public testing::Test {
+ protected:
+  NodeOnServer() : client_(kube::ControlPlane::Shared(false).NewClient()) {
+    ns_ = testing::UnitTest::GetInstance()->current_test_info()->name();
+    for (char& c : ns_) c = static_cast<char>(std::tolower(c));
+    kube::ApplyYaml(*client_, "{apiVersion: v1, kind: Namespace, metadata: {name: " + ns_ + "}}");
+    kube::ApplyYaml(*client_, "{apiVersion: v1, kind: ServiceAccount, metadata: {name: default, namespace: " + ns_ + "}}");
+  }
+  ~NodeOnServer() override {
+    node_.reset();
+    for (const char* kind : {"Deployment", "StatefulSet", "Pod"}) {
+      for (const kube::Object& one : List(kind)) {
+        (void)client_->Raw({}, "DELETE", Builtin(kind).Path(ns_, one.name()), R"({"gracePeriodSeconds": 0})", "application/json");
+      }
+    }
+  }
+
+  void StartNode() { node_ = std::make_unique<RunningNode>(folder_.path(), *client_); }
+
+  // A Deployment "d" and its Service "d", with more fields of its container.
+  void Apply(const std::string& container, const std::string& spec = "replicas: 1", const std::string& pod = "") {
+    kube::ApplyYaml(*client_, R"(
+apiVersion: v1
+kind: Service
+metadata: {name: d, namespace: )" + ns_ + R"(}
+spec: {selector: {app: d}, ports: [{port: 443, targetPort: webhook}]}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: d, namespace: )" + ns_ + R"(}
+spec:
+  )" + spec + R"(
+  selector: {matchLabels: {app: d}}
+  template:
+    metadata: {labels: {app: d}}
+    spec:
+      terminationGracePeriodSeconds: 5
+      )" + pod + R"(
+      containers:
+      - name: manager
+        ports: [{name: webhook, containerPort: 9443}, {name: health, containerPort: 9440}]
+        )" + container);
+  }
+  static std::string Manager(const std::string& args = "", const std::string& more = "") {
+    return "image: manager\n        readinessProbe: {httpGet: {path: /readyz, port: health}}\n        args: [" + args +
+           "]\n        " + more;
+  }
+
+  std::vector<kube::Object> List(const char* kind) {
+    auto list = client_->List({}, Builtin(kind), ns_);
+    return list.ok() ? list->items : std::vector<kube::Object>();
+  }
+  kube::Object Deployment() { return client_->Get({}, Builtin("Deployment"), ns_, "d").value(); }
+  bool Healthy() { return kube::HealthOf(Deployment()).ok(); }
+  // Of the only Pod.
+  Json Container() {
+    auto pods = List("Pod");
+    const Json* all = pods.size() == 1 ? Find(pods[0].json(), {"status", "containerStatuses"}) : nullptr;
+    return all != nullptr && all->size() == 1 ? (*all)[0] : Json::object();
+  }
+  std::string Address() {
+    return GetString(client_->Get({}, Builtin("Service"), ns_, "d").value().json(), {"spec", "clusterIP"}) + ":443";
+  }
+  std::string Say(const std::string& path) { return AskService(node_->options(), Address(), path); }
+  std::string Dump() {
+    std::string text = ToJsonText(Deployment().json()["status"]);
+    for (const kube::Object& pod : List("Pod")) text += "\n" + pod.name() + " " + ToJsonText(pod.json()["status"]);
+    return text;
+  }
+  void AwaitHealthy() { ASSERT_TRUE(Eventually([&] { return Healthy(); }, kLong)) << Dump(); }
+  void Merge(const char* kind, const std::string& name, const Json& patch) {
+    auto done = client_->Patch({}, Builtin(kind), ns_, name, kube::PatchType::kMerge, patch);
+    ASSERT_TRUE(done.ok()) << done.error().message;
+  }
+  void Touch(const std::string& name) { std::ofstream(folder_.path() + "/" + name) << "x"; }
+
+  std::unique_ptr<kube::Client> client_;
+  TemporaryFolder folder_;
+  std::string ns_;
+  std::unique_ptr<RunningNode> node_;
+};
+
+// G4, G5, G6: what a release's Deployment asks for runs, on ports of its own, and everybody is told so.
+TEST_F(NodeOnServer, MakesADeploymentAvailable) {
+  StartNode();
+  Apply(Manager("--say=hello, --leader-elect", "env: [{name: POD_NAMESPACE, valueFrom: {fieldRef: {fieldPath: metadata.namespace}}}]"));
+  AwaitHealthy();
+  kube::Object deployment = Deployment();
+  EXPECT_EQ(GetInt(deployment.json(), {"status", "availableReplicas"}), 1);
+  auto pods = List("Pod");
+  ASSERT_EQ(pods.size(), 1u);
+  EXPECT_TRUE(kube::HealthOf(pods[0]).ok());
+  EXPECT_EQ(pods[0].json()["metadata"]["ownerReferences"][0]["uid"], deployment.uid());
+  EXPECT_EQ(GetString(pods[0].json(), {"spec", "nodeName"}), kNodeName);
+  EXPECT_EQ(Say("/say"), "hello");
+  EXPECT_EQ(Say("/env/POD_NAMESPACE"), ns_);
+  EXPECT_EQ(Say("/env/USER"), "<unset>") << "nothing of this program's environment";
+  EXPECT_EQ(Container()["containerID"], "process://" + Say("/pid"));
+  EXPECT_THAT(Say("/args"), HasSubstr("--leader-elect=false"));
+  EXPECT_THAT(pods[0].annotation(kPortsAnnotation), HasSubstr("9443:"));
+  auto log = ReadFile(node_->options().folder + "/" + ns_ + "_" + pods[0].name() + "/manager.log");
+  ASSERT_TRUE(log.ok());
+  EXPECT_THAT(*log, HasSubstr("serves"));
+  auto node = client_->Get({}, Builtin("Node"), "", kNodeName);
+  ASSERT_TRUE(node.ok());
+  EXPECT_EQ(node->json()["status"]["conditions"][0]["status"], "True");
+  EXPECT_TRUE(Eventually([&] { return client_->Get({}, Builtin("Lease"), "kube-node-lease", kNodeName).ok(); }));
+}
+
+// G7: why a container doesn't stay up stands where a cluster would have it.
+TEST_F(NodeOnServer, TellsOfACrashLoop) {
+  StartNode();
+  kube::ApplyYaml(*client_, "{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: " + ns_ + "}, stringData: {password: hunter22}}");
+  Apply(R"(image: sh
+        env: [{name: PASSWORD, valueFrom: {secretKeyRef: {name: s, key: password}}}]
+        args: ["-c", "echo begins; echo cannot log in with $PASSWORD >&2; exit 3"])");
+  ASSERT_TRUE(Eventually([&] { return GetInt(Container(), {"restartCount"}) >= 1 && Find(Container(), {"state", "waiting"}) != nullptr; }, kLong)) << Dump();
+  Json container = Container();
+  EXPECT_EQ(GetString(container, {"state", "waiting", "reason"}), "CrashLoopBackOff");
+  EXPECT_THAT(GetString(container, {"state", "waiting", "message"}), HasSubstr("back-off 10s"));
+  EXPECT_EQ(GetInt(container, {"lastState", "terminated", "exitCode"}), 3);
+  EXPECT_EQ(GetString(container, {"lastState", "terminated", "message"}), "begins\ncannot log in with ***");
+  EXPECT_FALSE(Healthy());
+}
+
+// G4: an update keeps one serving from its first to its last moment.
+TEST_F(NodeOnServer, UpdatesWithoutAGap) {
+  StartNode();
+  Apply(Manager("--say=old"));
+  AwaitHealthy();
+  Apply(Manager("--say=new"));
+  std::string said;
+  int asked = 0;
+  bool updated = Eventually([&] {
+    said = Say("/say");
+    ++asked;
+    EXPECT_TRUE(said == "old" || said == "new") << said;
+    return said == "new" && List("Pod").size() == 1;
+  }, kLong);
+  ASSERT_TRUE(updated) << said << Dump();
+  EXPECT_GT(asked, 1);
+  AwaitHealthy();
+}
+
+// G4: Recreate, and a manager whose election isn't held here: never two of them.
+TEST_F(NodeOnServer, RunsOneAloneWithoutItsElection) {
+  StartNode();
+  Apply(Manager("--say=alone-old, --leader-elect"));
+  AwaitHealthy();
+  Apply(Manager("--say=alone-new, --leader-elect"));
+  bool updated = Eventually([&] {
+    bool both = !ProcessesWith("--say=alone-old").empty() && !ProcessesWith("--say=alone-new").empty();
+    EXPECT_FALSE(both);
+    return Say("/say") == "alone-new";
+  }, kLong);
+  EXPECT_TRUE(updated) << Dump();
+}
+
+// G4: the operator pauses a provider by that.
+TEST_F(NodeOnServer, ScalesToNoneAndBack) {
+  StartNode();
+  Apply(Manager());
+  AwaitHealthy();
+  int pid = std::stoi(Say("/pid"));
+  Merge("Deployment", "d", {{"spec", {{"replicas", 0}}}});
+  ASSERT_TRUE(Eventually([&] { return List("Pod").empty() && kill(pid, 0) != 0; }, kLong)) << Dump();
+  EXPECT_TRUE(Eventually([&] { return GetInt(Deployment().json(), {"status", "replicas"}) == 0 && Healthy(); }));
+  EXPECT_EQ(Say("/say"), "503 Service " + ns_ + "/d has no pods");
+  Merge("Deployment", "d", {{"spec", {{"replicas", 1}}}});
+  ASSERT_TRUE(Eventually([&] { return GetInt(Deployment().json(), {"status", "readyReplicas"}) == 1; }, kLong)) << Dump();
+}
+
+// G4: with its Deployment a Pod goes, though nobody collects garbage here; its files go with it.
+TEST_F(NodeOnServer, EndsWhatIsDeleted) {
+  StartNode();
+  Apply(Manager());
+  AwaitHealthy();
+  int pid = std::stoi(Say("/pid"));
+  std::string folder = node_->options().folder + "/" + ns_ + "_" + List("Pod")[0].name();
+  EXPECT_TRUE(std::filesystem::exists(folder));
+  ASSERT_TRUE(client_->Delete({}, Builtin("Deployment"), ns_, "d").ok());
+  EXPECT_TRUE(Eventually([&] { return List("Pod").empty() && kill(pid, 0) != 0; }, kLong));
+  EXPECT_TRUE(Eventually([&] { return !std::filesystem::exists(folder); }));
+}
+
+// G5: volumes of Secrets, which are waited for, and followed.
+TEST_F(NodeOnServer, HasSecretsAsFiles) {
+  StartNode();
+  Apply(Manager("--config=/etc/secret/key", "volumeMounts: [{name: s, mountPath: /etc/secret}]"), "replicas: 1",
+        "volumes: [{name: s, secret: {secretName: s}}]");
+  ASSERT_TRUE(Eventually([&] {
+    return GetString(Container(), {"state", "waiting", "message"}) == "volumes[name=s]: Secret " + ns_ + "/s isn't there";
+  }, kLong)) << Dump();
+  kube::ApplyYaml(*client_, "{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: " + ns_ + "}, stringData: {key: first}}");
+  AwaitHealthy();
+  EXPECT_EQ(Say("/config"), "first");
+  Merge("Secret", "s", {{"data", {{"key", Base64Encode("second")}}}});
+  EXPECT_TRUE(Eventually([&] { return Say("/config") == "second"; }, kLong));
+}
+
+// G5: what a process can't have is refused, and says where.
+TEST_F(NodeOnServer, RefusesAVolumeThatNothingNames) {
+  StartNode();
+  kube::ApplyYaml(*client_, "{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: " + ns_ + "}}");
+  Apply(Manager("", "volumeMounts: [{name: s, mountPath: /etc/secret}]"), "replicas: 1", "volumes: [{name: s, secret: {secretName: s}}]");
+  ASSERT_TRUE(Eventually([&] { return GetString(Container(), {"state", "waiting", "reason"}) == "CreateContainerConfigError"; }, kLong)) << Dump();
+  EXPECT_THAT(GetString(Container(), {"state", "waiting", "message"}), HasSubstr("volumeMounts[name=s]"));
+}
+
+// G5: the process is who its ServiceAccount says, and no longer than its Pod is there.
+TEST_F(NodeOnServer, GivesATokenThatTheServerTakes) {
+  StartNode();
+  kube::ApplyYaml(*client_, "{apiVersion: v1, kind: ServiceAccount, metadata: {name: sa, namespace: " + ns_ + "}}");
+  Apply(Manager(), "replicas: 1", "serviceAccountName: sa");
+  AwaitHealthy();
+  std::string path = Say("/env/KUBECONFIG");
+  auto config = kube::LoadConfig({.kubeconfig = path});
+  ASSERT_TRUE(config.ok()) << config.error().message;
+  auto own = ValueOrAbort(kube::Client::Connect(*config, {.user_agent = "test"}), "client");
+  auto who = own->Raw({}, "POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews",
+                      R"({"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"})", "application/json");
+  ASSERT_TRUE(who.ok()) << who.error().message;
+  EXPECT_EQ(GetString(ValueOrAbort(ParseJson(*who), "review"), {"status", "userInfo", "username"}), "system:serviceaccount:" + ns_ + ":sa");
+  EXPECT_EQ(std::filesystem::status(path).permissions(), std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+}
+
+// G6, G7: a Service leads to those that are ready, as their own probes say; who isn't alive is started again.
+TEST_F(NodeOnServer, FollowsProbes) {
+  StartNode();
+  std::string files = "'--unready-file=" + folder_.path() + "/unready', '--dead-file=" + folder_.path() + "/dead'";
+  Touch("unready");
+  Apply("image: manager\n        readinessProbe: {httpGet: {path: /readyz, port: health}, periodSeconds: 1, failureThreshold: 1}\n"
+        "        livenessProbe: {httpGet: {path: /livez, port: health}, periodSeconds: 1, failureThreshold: 1}\n        args: [" + files + "]");
+  ASSERT_TRUE(Eventually([&] { return Find(Container(), {"state", "running"}) != nullptr; }, kLong)) << Dump();
+  EXPECT_EQ(Say("/say"), "503 Service " + ns_ + "/d has no pod that is ready");
+  std::filesystem::remove(folder_.path() + "/unready");
+  AwaitHealthy();
+  std::string pid = Say("/pid");
+  EXPECT_FALSE(pid.empty());
+  Touch("unready");
+  EXPECT_TRUE(Eventually([&] { return Say("/say").starts_with("503"); }));
+  std::filesystem::remove(folder_.path() + "/unready");
+  Touch("dead");
+  ASSERT_TRUE(Eventually([&] { return GetInt(Container(), {"restartCount"}) >= 1; }, kLong)) << Dump();
+  EXPECT_THAT(GetString(Container(), {"lastState", "terminated", "message"}), HasSubstr("livenessProbe failed"));
+}
+
+// G4: a program that takes long to be found keeps nobody else waiting, and says what it waits for; so does one that
+// isn't there.
+TEST_F(NodeOnServer, WaitsForAProgram) {
+  StartNode();
+  for (const char* image : {"slow", "missing"}) {
+    kube::ApplyYaml(*client_, std::string("{apiVersion: apps/v1, kind: Deployment, metadata: {name: ") + image + ", namespace: " + ns_ +
+                                  "}, spec: {selector: {matchLabels: {app: x}}, template: {metadata: {labels: {app: x}}, "
+                                  "spec: {containers: [{name: m, image: " + image + "}]}}}}");
+  }
+  Apply(Manager());
+  AwaitHealthy();
+  std::map<std::string, std::string> reasons;
+  auto all = [&] {
+    for (const kube::Object& pod : List("Pod")) {
+      const Json* list = Find(pod.json(), {"status", "containerStatuses"});
+      if (list == nullptr || list->empty()) continue;
+      reasons[GetString((*list)[0], {"image"})] = GetString((*list)[0], {"state", "waiting", "reason"}) + ": " +
+                                                  GetString((*list)[0], {"state", "waiting", "message"});
+    }
+    return reasons["slow"] == "Pulling: the program of image slow is looked for" &&
+           reasons["missing"] == "ErrImagePull: no source has the image missing";
+  };
+  EXPECT_TRUE(Eventually(all, kLong)) << reasons["slow"] << "\n" << reasons["missing"];
+}
+
+// G4: what isn't run here says so.
+TEST_F(NodeOnServer, RunsDeploymentsAlone) {
+  StartNode();
+  kube::ApplyYaml(*client_, "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: set, namespace: " + ns_ +
+                                "}, spec: {serviceName: s, selector: {matchLabels: {app: x}}, template: {metadata: {labels: {app: x}}, "
+                                "spec: {containers: [{name: m, image: manager}]}}}}");
+  std::string health;
+  EXPECT_TRUE(Eventually([&] {
+    auto pods = List("Pod");
+    health = pods.size() == 1 ? kube::HealthOf(pods[0]).message : "";
+    return health.find("a StatefulSet isn't run by a local plane") != health.npos;
+  }, kLong)) << health;
+}
+
+// G3, G4: in less than two seconds all processes have ended, also one that doesn't listen, and no Secret's value is left.
+TEST_F(NodeOnServer, EndsWithAllThatItStarted) {
+  StartNode();
+  kube::ApplyYaml(*client_, "{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: " + ns_ + "}, stringData: {key: hunter22}}");
+  Apply(Manager("--config=/etc/secret/key, --deaf", "volumeMounts: [{name: s, mountPath: /etc/secret}]"), "replicas: 2",
+        "volumes: [{name: s, secret: {secretName: s}}]");
+  AwaitHealthy();
+  EXPECT_EQ(ProcessesWith("OF_NODE=" + folder_.path()).size(), 2u);
+  EXPECT_LT(node_->Stop(), Seconds(2));
+  EXPECT_TRUE(ProcessesWith("OF_NODE=" + folder_.path()).empty());
+  EXPECT_FALSE(std::filesystem::exists(node_->options().volumes));
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_.path())) {
+    if (!entry.is_regular_file()) continue;
+    EXPECT_THAT(*ReadFile(entry.path().string()), testing::Not(HasSubstr("hunter22"))) << entry.path();
+  }
+  EXPECT_EQ(List("Pod").size(), 2u) << "the next node runs them again";
+}
+
+// Not a test: the node of the next one, in a process of its own that is killed.
+TEST(NodeProcess, DISABLED_RunsUntilItIsKilled) {
+  auto config = ValueOrAbort(kube::LoadConfig({}), "kubeconfig");
+  auto client = ValueOrAbort(kube::Client::Connect(config, {.user_agent = "test"}), "client");
+  RunningNode node(EnvironmentVariable(kFolderVariable), *client);
+  Context{}.clock->Sleep({}, Seconds(600));
+}
+
+// G3, G4: with a node that is killed its processes end; the next one runs the Pods that are there, and leaves nothing of
+// those that went meanwhile.
+TEST_F(NodeOnServer, TakesOverFromOneThatWasKilled) {
+  ProcessOptions other{.argv = {"/proc/self/exe", "--gtest_also_run_disabled_tests", "--gtest_filter=NodeProcess.*"}};
+  other.environment = {"KUBECONFIG=" + kube::ControlPlane::Shared(false).kubeconfig(),
+                       std::string(kFolderVariable) + "=" + folder_.path(), "GTEST_OUTPUT="};
+  auto killed = ValueOrAbort(Process::Start(other), "node");
+  Apply(Manager("--say=hello"));
+  kube::ApplyYaml(*client_, "{apiVersion: apps/v1, kind: Deployment, metadata: {name: gone, namespace: " + ns_ +
+                                "}, spec: {selector: {matchLabels: {app: x}}, template: {metadata: {labels: {app: x}}, "
+                                "spec: {containers: [{name: m, image: sh, args: ['-c', 'sleep 600']}]}}}}");
+  AwaitHealthy();
+  ASSERT_TRUE(Eventually([&] { return List("Pod").size() == 2; }));
+  const std::string mark = "OF_NODE=" + folder_.path();
+  ASSERT_TRUE(Eventually([&] { return ProcessesWith(mark).size() >= 2; }, kLong));
+  killed->Stop(SIGKILL);
+  EXPECT_TRUE(Eventually([&] { return ProcessesWith("manager --say=hello").empty() && ProcessesWith(folder_.path() + "/manager").empty(); }));
+  std::string name, gone;
+  for (const kube::Object& pod : List("Pod")) (pod.name().starts_with("gone") ? gone : name) = pod.name();
+  ASSERT_TRUE(client_->Delete({}, Builtin("Deployment"), ns_, "gone").ok());
+  ASSERT_TRUE(client_->Raw({}, "DELETE", Builtin("Pod").Path(ns_, gone), R"({"gracePeriodSeconds": 0})", "application/json").ok());
+
+  StartNode();
+  ASSERT_TRUE(Eventually([&] { return Say("/say") == "hello"; }, kLong)) << Dump();
+  AwaitHealthy();
+  ASSERT_EQ(List("Pod").size(), 1u);
+  EXPECT_EQ(List("Pod")[0].name(), name);
+  EXPECT_EQ(GetInt(Container(), {"restartCount"}), 1);
+  EXPECT_FALSE(std::filesystem::exists(node_->options().folder + "/" + ns_ + "_" + gone));
+  EXPECT_FALSE(std::filesystem::exists(node_->options().volumes + "/" + ns_ + "_" + gone));
+}
+
+}  // namespace
+}  // namespace capi::local

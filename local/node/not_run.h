@@ -1,0 +1,15 @@
+// StatefulSets, DaemonSets and Jobs, which a local plane doesn't run (behaviour.md G4).
+#pragma once
+
+#include "kube/client/client.h"
+
+namespace capi::local {
+
+// Gives each of them a Pod that is Pending, and says why, until the context stops: whoever waits for one finds the
+// reason where a cluster would have it.
+void KeepNotRun(const Context& ctx, kube::Client& client);
+
+// The Pod for `workload`.
+kube::Object PodThatIsNotRun(const kube::Object& workload);
+
+}  // namespace capi::local
