@@ -19,7 +19,8 @@ using testing::SizeIs;
 constexpr char kCluster[] = R"({apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {name: my, namespace: @},
   spec: {infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind: DockerCluster, name: my}}})";
 constexpr char kDocker[] =
-    "{apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: DockerCluster, metadata: {name: my, namespace: @}, spec: "
+    "{apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: DockerCluster, metadata: {name: my, namespace: @}, "
+    "spec: "
     "{region: a}}";
 constexpr char kMachine[] = R"({apiVersion: cluster.x-k8s.io/v1beta2, kind: Machine,
   metadata: {name: my-0, namespace: @, labels: {cluster.x-k8s.io/cluster-name: my}},
@@ -128,7 +129,8 @@ TEST_F(ApplyTest, ATerminalFailureEndsAStageAtOnce) {
   Outcome outcome = Apply();
   EXPECT_LT(SystemClock().Monotonic() - begun, Seconds(60));
   EXPECT_EQ(outcome.code, 1);
-  EXPECT_THAT(outcome.err, HasSubstr("stage machines: machines: Machine " + ns_ + "/my-0 has failed: CreateError: no quota"));
+  EXPECT_THAT(outcome.err,
+              HasSubstr("stage machines: machines: Machine " + ns_ + "/my-0 has failed: CreateError: no quota"));
   EXPECT_THAT(Text("m/applied/10_machines.yaml"), HasSubstr("no quota"));
   ASSERT_THAT(Archives(), SizeIs(1));
   const std::string archive = Gunzip(ReadFile(Archives()[0]).value(), 64u << 20).value();
@@ -145,8 +147,8 @@ TEST_F(ApplyTest, ATerminalFailureEndsAStageAtOnce) {
 TEST_F(ApplyTest, AStageEndsWithItsTimeAndSaysWhatItWaitsFor) {
   PlayControllers(
       [](kube::Object& cluster) {
-        Ensure(cluster.json(), {"status", "conditions"}) =
-            Json::array({{{"type", "InfrastructureReady"}, {"status", "False"}, {"reason", "NotYet"}, {"message", "no network"}}});
+        Ensure(cluster.json(), {"status", "conditions"}) = Json::array(
+            {{{"type", "InfrastructureReady"}, {"status", "False"}, {"reason", "NotYet"}, {"message", "no network"}}});
       },
       NoPlay);
   Outcome outcome = Apply({"--timeout", "infrastructure=2s", "--no-collect"});
@@ -184,14 +186,16 @@ TEST_F(ApplyTest, AHookAddsNothing) {
 }
 
 TEST_F(ApplyTest, WaitsForAConditionOfACluster) {
-  client_->Create(ctx_, ClusterResource(),
-                  kube::Object(Json{{"apiVersion", "cluster.x-k8s.io/v1beta2"},
-                                    {"kind", "Cluster"},
-                                    {"metadata", {{"name", "my"}, {"namespace", ns_}}}}))
+  client_
+      ->Create(ctx_, ClusterResource(),
+               kube::Object(Json{{"apiVersion", "cluster.x-k8s.io/v1beta2"},
+                                 {"kind", "Cluster"},
+                                 {"metadata", {{"name", "my"}, {"namespace", ns_}}}}))
       .value();
   Outcome outcome = Local({"wait", "my", "-n", ns_, "--timeout", "1s"});
   EXPECT_EQ(outcome.code, 1);
-  EXPECT_THAT(outcome.err, HasSubstr("Available=True: not done after 1s: Cluster " + ns_ + "/my: Available isn't reported"));
+  EXPECT_THAT(outcome.err,
+              HasSubstr("Available=True: not done after 1s: Cluster " + ns_ + "/my: Available isn't reported"));
   outcome = Local({"wait", "none", "-n", ns_});
   EXPECT_EQ(outcome.code, 1);
   EXPECT_THAT(outcome.err, HasSubstr("Cluster " + ns_ + "/none isn't there"));

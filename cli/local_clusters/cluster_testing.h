@@ -1,5 +1,5 @@
-// A management cluster for tests of these commands: Cluster API's kinds on a real API server, whose controllers the test
-// plays.
+// A management cluster for tests of these commands: Cluster API's kinds on a real API server, whose controllers the
+// test plays.
 #pragma once
 
 #include <fmt/format.h>
@@ -52,13 +52,14 @@ class LocalClustersTest : public testing::Test {
 
   // Changes the status of each Cluster and Machine that comes or changes, as a controller does.
   void PlayControllers(Play clusters, Play machines) {
-    player_ = std::jthread([this, clusters = std::move(clusters), machines = std::move(machines)](std::stop_token stop) {
-      while (!stop.stop_requested()) {
-        PlayKind(ClusterResource(), clusters);
-        PlayKind(MachineResource(), machines);
-        SystemClock().Sleep(stop, Millis(20));
-      }
-    });
+    player_ =
+        std::jthread([this, clusters = std::move(clusters), machines = std::move(machines)](std::stop_token stop) {
+          while (!stop.stop_requested()) {
+            PlayKind(ClusterResource(), clusters);
+            PlayKind(MachineResource(), machines);
+            SystemClock().Sleep(stop, Millis(20));
+          }
+        });
   }
 
   Outcome Local(std::vector<std::string> arguments, Variables variables = {}) {

@@ -20,9 +20,11 @@ void AddManifests(CommandLine& line, CLI::App& local) {
       "Write the objects of a workload cluster as numbered files, to be edited and then applied.\n\n"
       "No cluster and no cloud is asked. Credentials don't go into the files: ${NAME} stands in their place, and\n"
       "`local apply` takes their values from the environment.",
-      "  clusterctl local manifests my-cluster --from cluster-template.yaml --kubernetes-version v1.34.0 -o manifests\n\n"
+      "  clusterctl local manifests my-cluster --from cluster-template.yaml --kubernetes-version v1.34.0 -o "
+      "manifests\n\n"
       "  # From the template of a provider's release\n"
-      "  clusterctl local manifests my-cluster --infrastructure aws:v2.11.1 --kubernetes-version v1.34.0 -o manifests\n");
+      "  clusterctl local manifests my-cluster --infrastructure aws:v2.11.1 --kubernetes-version v1.34.0 -o "
+      "manifests\n");
   auto options = std::make_shared<ManifestsOptions>();
   GenerateClusterOptions& generate = options->generate;
   command.add_option("NAME", generate.names, "Name of the cluster");
@@ -60,8 +62,9 @@ void AddApply(CommandLine& line, CLI::App& local) {
   command.add_option("--timeout", options->timeouts, "STAGE=DURATION: how long a stage may take; may be repeated")
       ->allow_extra_args(false)
       ->delimiter(',');
-  command.add_option("--hook", options->hooks,
-                     "STAGE=PATH: the program of a hook, in the place of the one in FOLDER/hooks; may be repeated")
+  command
+      .add_option("--hook", options->hooks,
+                  "STAGE=PATH: the program of a hook, in the place of the one in FOLDER/hooks; may be repeated")
       ->allow_extra_args(false)
       ->delimiter(',');
   command.add_flag("!--no-collect", options->collect, "Don't collect logs and objects where it fails");
@@ -87,11 +90,10 @@ void AddWait(CommandLine& line, CLI::App& local) {
 }
 
 void AddCollect(CommandLine& line, CLI::App& local) {
-  CLI::App& command =
-      line.Add(local, "collect",
-               "Write logs, objects and conditions into one archive, to find out what went wrong.\n\n"
-               "The values of Secrets are left out. Logs are as the programs wrote them.",
-               "  clusterctl local collect --dir plane -o collected.tar.gz\n");
+  CLI::App& command = line.Add(local, "collect",
+                               "Write logs, objects and conditions into one archive, to find out what went wrong.\n\n"
+                               "The values of Secrets are left out. Logs are as the programs wrote them.",
+                               "  clusterctl local collect --dir plane -o collected.tar.gz\n");
   auto options = std::make_shared<CollectFlags>();
   command.add_option("-o,--output-file", options->output, "The archive; without it collected-TIME.tar.gz");
   AddTargetFlags(line, command, options->target);
@@ -107,7 +109,8 @@ void AddDestroy(CommandLine& line, CLI::App& local) {
                "  clusterctl local destroy bootstrap my-cluster --dir plane\n");
   auto options = std::make_shared<DestroyOptions>();
   command.add_option("NAME", options->names, "Names of the clusters");
-  command.add_option("-n,--namespace", options->ns, "Their namespace; without it the current one, with --all every one");
+  command.add_option("-n,--namespace", options->ns,
+                     "Their namespace; without it the current one, with --all every one");
   command.add_flag("--all", options->all, "All clusters");
   command.add_flag("-y,--yes", options->yes, "With --all: don't ask");
   command.add_option("--timeout", options->timeout, "How long each may take")->capture_default_str();

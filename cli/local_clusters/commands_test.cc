@@ -18,8 +18,9 @@ using testing::Not;
 TEST(LocalClusterCommands, BadCommandLines) {
   TestFolder folder;
   const std::string map = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}";
-  const std::string cluster = "{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {name: a, annotations: "
-                              "{operator.cluster.x-k8s.io/fill-in: 'X_TOKEN'}}, spec: {a: '${X_TOKEN}'}}";
+  const std::string cluster =
+      "{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {name: a, annotations: "
+      "{operator.cluster.x-k8s.io/fill-in: 'X_TOKEN'}}, spec: {a: '${X_TOKEN}'}}";
   folder.Put("maps/a.yaml", map);
   folder.Put("clusters/a.yaml", cluster);
   struct Case {
@@ -58,8 +59,9 @@ TEST(LocalClusterCommands, BadCommandLines) {
 // G15.
 TEST(LocalMove, KeepsManifestsWithoutSecrets) {
   TestFolder folder;
-  folder.Put("m/01_cluster_a.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n---\n{apiVersion: v1, kind: "
-                                    "Secret, metadata: {name: s}, stringData: {a: hidden}}");
+  folder.Put("m/01_cluster_a.yaml",
+             "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n---\n{apiVersion: v1, kind: "
+             "Secret, metadata: {name: s}, stringData: {a: hidden}}");
   folder.Put("m/applied/01_cluster_a.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, uid: u}}");
   auto maps = ManifestMaps(folder / "m", "n");
   ASSERT_TRUE(maps.ok()) << maps.error().message;

@@ -51,10 +51,11 @@ Status CheckClusters(Deleting& in, const std::vector<ClusterName>& clusters) {
     if (!live.ok() && live.code() == Code::kNotFound) continue;  // what an earlier run has done
     if (!live.ok()) return live.error();
     if (!GetBool(live->json(), {"spec", "paused"})) continue;
-    return Error{Code::kFailedPrecondition,
-                 fmt::format("Cluster {}/{} is paused: nothing of it would be deleted. Set its spec.paused to false first",
-                             name.ns, name.name),
-                 {}};
+    return Error{
+        Code::kFailedPrecondition,
+        fmt::format("Cluster {}/{} is paused: nothing of it would be deleted. Set its spec.paused to false first",
+                    name.ns, name.name),
+        {}};
   }
   return Ok();
 }
@@ -73,8 +74,7 @@ Status DeleteAndWait(Deleting& in, const kube::Resource& resource, const Cluster
     if (!live.ok() && live.code() == Code::kNotFound) return Ok();
     if (live.ok() && live->uid() != uid) return Ok();  // a new one of its name
     if (!live.ok() && !live.error().Transient() && bounded.Check().ok()) return live.error();
-    if (live.ok())
-      in.lines.Draw({fmt::format("Deleting {}: {}", Describe(*live), HangsBy(*live))});
+    if (live.ok()) in.lines.Draw({fmt::format("Deleting {}: {}", Describe(*live), HangsBy(*live))});
     if (!bounded.Check().ok() || !in.ctx.clock->Sleep(in.ctx.stop, kPause)) return bounded.Check();
   }
 }
@@ -127,8 +127,8 @@ Status DeleteCluster(Deleting& in, const ClusterName& name, Millis timeout, Worl
   Tell(in, name, world);
   if (gone.code() != Code::kDeadlineExceeded) return gone;
   return Error{Code::kDeadlineExceeded,
-               fmt::format("Cluster {}/{} is not gone after {}: look at what hangs, and run the same command again", name.ns,
-                           name.name, api::FormatDuration(timeout)),
+               fmt::format("Cluster {}/{} is not gone after {}: look at what hangs, and run the same command again",
+                           name.ns, name.name, api::FormatDuration(timeout)),
                {}};
 }
 
@@ -139,8 +139,8 @@ Status CheckStandsAlone(const kube::Object& machine) {
   for (const Json& owner : *owners) {
     if (!GetBool(owner, {"controller"}) || GetString(owner, {"kind"}) == "Cluster") continue;
     return Error{Code::kFailedPrecondition,
-                 fmt::format("{} belongs to {} {}, which would make another one: it is no bootstrap machine", Describe(machine),
-                             GetString(owner, {"kind"}), GetString(owner, {"name"})),
+                 fmt::format("{} belongs to {} {}, which would make another one: it is no bootstrap machine",
+                             Describe(machine), GetString(owner, {"kind"}), GetString(owner, {"name"})),
                  {}};
   }
   return Ok();
@@ -166,8 +166,7 @@ std::string HangsBy(const kube::Object& object) {
 }
 
 Status Destroy(const Context& parent, const GlobalOptions& global, const DestroyOptions& options, World& world) {
-  if (options.names.empty() == !options.all)
-    return Invalid("name the clusters to delete, or all of them with --all");
+  if (options.names.empty() == !options.all) return Invalid("name the clusters to delete, or all of them with --all");
   Millis timeout = TRY(ParseTimeout(options.timeout));
   Interrupt interrupt;
   Context ctx = parent.WithStop(interrupt.token());
@@ -215,7 +214,8 @@ Status DestroyBootstrap(const Context& parent, const GlobalOptions& global, cons
   }
   auto last = cluster.client().Get(ctx.WithStop({}).WithTimeout(kToTell), MachineResource(), name.ns, name.name);
   const std::string why = last.ok() ? HangsBy(*last) : gone.error().message;
-  return OrInterrupted(ctx, Error{gone.code(), fmt::format("Machine {}/{} is not gone: {}", name.ns, name.name, why), {}});
+  return OrInterrupted(ctx,
+                       Error{gone.code(), fmt::format("Machine {}/{} is not gone: {}", name.ns, name.name, why), {}});
 }
 
 }  // namespace capi::cli::local_clusters

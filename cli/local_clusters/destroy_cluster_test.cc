@@ -14,17 +14,15 @@ using testing::Not;
 
 class DestroyTest : public LocalClustersTest {
  protected:
-  void Make(const std::string& yaml) {
-    kube::ApplyYaml(*client_, ReplaceAll(yaml, "@", ns_));
-  }
+  void Make(const std::string& yaml) { kube::ApplyYaml(*client_, ReplaceAll(yaml, "@", ns_)); }
   void MakeCluster(const std::string& name, const std::string& finalizer = "") {
-    Make("{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {name: " + name + ", namespace: @, finalizers: [" +
-         finalizer + "]}, spec: {}}");
+    Make("{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {name: " + name +
+         ", namespace: @, finalizers: [" + finalizer + "]}, spec: {}}");
   }
   void MakeMachine(const std::string& name, const std::string& cluster, const std::string& more = "") {
     Make("{apiVersion: cluster.x-k8s.io/v1beta2, kind: Machine, metadata: {name: " + name +
-         ", namespace: @, labels: {cluster.x-k8s.io/cluster-name: " + cluster + "}" + more + "}, spec: {clusterName: " +
-         cluster + "}}");
+         ", namespace: @, labels: {cluster.x-k8s.io/cluster-name: " + cluster + "}" + more +
+         "}, spec: {clusterName: " + cluster + "}}");
   }
 };
 
@@ -34,9 +32,10 @@ TEST_F(DestroyTest, DeletesAndSaysWhatHangs) {
   MakeMachine("other-0", "other");
   Outcome outcome = Local({"destroy", "my", "-n", ns_, "--timeout", "1s"});
   EXPECT_EQ(outcome.code, 1);
-  EXPECT_THAT(outcome.err, AllOf(HasSubstr("my is not gone after 1s"),
-                                 HasSubstr("Cluster " + ns_ + "/my: finalizers cluster.cluster.x-k8s.io"),
-                                 HasSubstr("Machine " + ns_ + "/my-0: not being deleted yet"), Not(HasSubstr("other-0"))));
+  EXPECT_THAT(outcome.err,
+              AllOf(HasSubstr("my is not gone after 1s"),
+                    HasSubstr("Cluster " + ns_ + "/my: finalizers cluster.cluster.x-k8s.io"),
+                    HasSubstr("Machine " + ns_ + "/my-0: not being deleted yet"), Not(HasSubstr("other-0"))));
   kube::Object cluster = Live("Cluster", "my").value();
   EXPECT_TRUE(cluster.deleting());
   cluster.json()["metadata"].erase("finalizers");
@@ -62,7 +61,8 @@ TEST_F(DestroyTest, AllOfANamespace) {
 
 TEST_F(DestroyTest, APausedClusterIsLeftAlone) {
   MakeCluster("a");
-  Make("{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {name: p, namespace: @}, spec: {paused: true}}");
+  Make(
+      "{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {name: p, namespace: @}, spec: {paused: true}}");
   Outcome outcome = Local({"destroy", "a", "p", "-n", ns_});
   EXPECT_EQ(outcome.code, 1);
   EXPECT_THAT(outcome.err, HasSubstr("/p is paused"));
@@ -73,7 +73,8 @@ TEST_F(DestroyTest, TheBootstrapMachineAlone) {
   MakeCluster("my");
   MakeMachine("my-bootstrap", "my");
   MakeMachine("my-0", "my");
-  MakeMachine("made", "my", ", ownerReferences: [{apiVersion: x/v1, kind: MachineSet, name: s, uid: u, controller: true}]");
+  MakeMachine("made", "my",
+              ", ownerReferences: [{apiVersion: x/v1, kind: MachineSet, name: s, uid: u, controller: true}]");
   Outcome outcome = Local({"destroy", "bootstrap", "my", "-n", ns_});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_EQ(outcome.out, "Machine " + ns_ + "/my-bootstrap is deleted\n");

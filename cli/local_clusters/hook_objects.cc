@@ -18,8 +18,9 @@ Result<std::vector<kube::Object>> ReadPrinted(std::string_view printed) {
   for (YamlDocument& document : TRY_WITH(ParseYamlStream(printed), "what the hook printed")) {
     kube::Object object(std::move(document.value));
     if (!object.json().is_object() || object.kind().empty() || object.name().empty())
-      return Invalid(fmt::format(
-          "what the hook printed isn't an object with kind and name in line {}: words go to standard error", document.line));
+      return Invalid(
+          fmt::format("what the hook printed isn't an object with kind and name in line {}: words go to standard error",
+                      document.line));
     out.push_back(std::move(object));
   }
   return out;
@@ -38,8 +39,9 @@ Status TakeChanged(std::string_view printed, std::vector<Manifest>& manifests) {
     auto same = [&](const Manifest& one) { return one.object.id() == object.id(); };
     auto found = std::find_if(manifests.begin(), manifests.end(), same);
     if (found == manifests.end())
-      return Invalid(fmt::format("the hook printed {}, which is not among the manifests: it may change them, and not add to them",
-                                 object.id().ToString()));
+      return Invalid(
+          fmt::format("the hook printed {}, which is not among the manifests: it may change them, and not add to them",
+                      object.id().ToString()));
     found->object = std::move(object);
   }
   return Ok();
@@ -63,7 +65,8 @@ Status TakeSecrets(std::string_view printed, const std::set<std::string>& names,
     if (!IsBootstrapSecret(object, names))
       return Invalid(fmt::format(
           "the hook printed {}, which is no bootstrap Secret that a machine of the manifests names (there are: {})",
-          object.id().ToString(), names.empty() ? "none" : Join(std::vector<std::string>(names.begin(), names.end()), ", ")));
+          object.id().ToString(),
+          names.empty() ? "none" : Join(std::vector<std::string>(names.begin(), names.end()), ", ")));
     auto same = [&](const Manifest& one) { return one.object.id() == object.id(); };
     auto found = std::find_if(secrets.begin(), secrets.end(), same);
     const std::string file = fmt::format("10_machines_secret_{}.yaml", object.name());

@@ -27,14 +27,16 @@ constexpr char kMachine[] =
 TEST(HookObjects, PreProvisionChangesManifests) {
   std::vector<Manifest> manifests = Manifests(kMachine);
   ASSERT_TRUE(TakeChanged("", manifests).ok());
-  ASSERT_TRUE(TakeChanged("{apiVersion: cluster.x-k8s.io/v1beta2, kind: Machine, metadata: {name: m, namespace: n}, spec: "
-                          "{version: v2}}",
-                          manifests)
-                  .ok());
+  ASSERT_TRUE(
+      TakeChanged("{apiVersion: cluster.x-k8s.io/v1beta2, kind: Machine, metadata: {name: m, namespace: n}, spec: "
+                  "{version: v2}}",
+                  manifests)
+          .ok());
   EXPECT_EQ(GetString(manifests[0].object.json(), {"spec", "version"}), "v2");
   EXPECT_EQ(manifests[0].file, "f.yaml");
-  for (const char* bad : {"{apiVersion: v1, kind: Secret, metadata: {name: other, namespace: n}, stringData: {a: hidden}}",
-                          "made the role hidden", "- hidden", "{kind: Secret}", "a: [hidden"}) {
+  for (const char* bad :
+       {"{apiVersion: v1, kind: Secret, metadata: {name: other, namespace: n}, stringData: {a: hidden}}",
+        "made the role hidden", "- hidden", "{kind: Secret}", "a: [hidden"}) {
     Status got = TakeChanged(bad, manifests);
     ASSERT_FALSE(got.ok()) << bad;
     EXPECT_THAT(got.error().message, Not(HasSubstr("hidden")));
@@ -51,8 +53,9 @@ TEST(HookObjects, IgnitionReplacesBootstrapSecretsAlone) {
   ASSERT_TRUE(TakeSecrets(boot + "two}}", names, secrets).ok());
   ASSERT_EQ(secrets.size(), 1u);
   EXPECT_EQ(GetString(secrets[0].object.json(), {"stringData", "value"}), "two");
-  for (const char* bad : {"{apiVersion: v1, kind: Secret, metadata: {name: other, namespace: n}, stringData: {a: hidden}}",
-                          "{apiVersion: v1, kind: ConfigMap, metadata: {name: boot, namespace: n}}"}) {
+  for (const char* bad :
+       {"{apiVersion: v1, kind: Secret, metadata: {name: other, namespace: n}, stringData: {a: hidden}}",
+        "{apiVersion: v1, kind: ConfigMap, metadata: {name: boot, namespace: n}}"}) {
     Status got = TakeSecrets(bad, names, secrets);
     ASSERT_FALSE(got.ok()) << bad;
     EXPECT_THAT(got.error().message, HasSubstr("n/boot"));

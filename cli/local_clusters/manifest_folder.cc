@@ -50,7 +50,8 @@ Result<std::vector<std::string>> FilesOf(const std::string& folder) {
   for (std::string& name : TRY(ListDir(folder))) {
     if (IsPassedOver(name) || IsFolder(folder + "/" + name)) continue;
     if (!IsManifest(name))
-      return Invalid(fmt::format("{}/{} is no manifest (.yaml, .yml or .json): take it out of the folder", folder, name));
+      return Invalid(
+          fmt::format("{}/{} is no manifest (.yaml, .yml or .json): take it out of the folder", folder, name));
     out.push_back(std::move(name));
   }
   return out;
@@ -86,10 +87,10 @@ std::string Manifest::Where() const { return fmt::format("{}:{}", file, line); }
 Result<std::vector<std::string>> WriteManifests(const std::string& folder, const std::vector<kube::Object>& objects) {
   TRY(MakeFolder(folder));
   if (std::vector<std::string> there = TRY(FilesOf(folder)); !there.empty())
-    return Error{Code::kAlreadyExists,
-                 fmt::format("{} has manifests already ({}): name another folder, or remove them", folder,
-                             JoinNames(there, 3)),
-                 {}};
+    return Error{
+        Code::kAlreadyExists,
+        fmt::format("{} has manifests already ({}): name another folder, or remove them", folder, JoinNames(there, 3)),
+        {}};
   const bool has_class = std::any_of(objects.begin(), objects.end(), IsClusterClass);
   std::map<std::string, const kube::Object*> files;
   std::set<std::string> taken;
@@ -129,9 +130,10 @@ Status FillInAll(std::vector<Manifest>& manifests, const templating::Variables& 
   for (Manifest& one : manifests)
     one.object = TRY_WITH(FillIn(std::move(one.object), variables, filled, missing), one.Where());
   if (missing.empty()) return Ok();
-  return Invalid(fmt::format("value for variables [{}] is not set. Please set the value using os environment variables "
-                             "or the clusterctl config file",
-                             Join(std::vector<std::string>(missing.begin(), missing.end()), ", ")));
+  return Invalid(
+      fmt::format("value for variables [{}] is not set. Please set the value using os environment variables "
+                  "or the clusterctl config file",
+                  Join(std::vector<std::string>(missing.begin(), missing.end()), ", ")));
 }
 
 Result<std::vector<std::string>> ListHooks(const std::string& folder) {

@@ -23,8 +23,8 @@ struct Manifest {
 Result<std::vector<std::string>> WriteManifests(const std::string& folder, const std::vector<kube::Object>& objects);
 
 // All objects of the folder's *.yaml, *.yml and *.json, in file-name order; hidden files, backups (~) and folders are
-// left out. kInvalidArgument for any other file, for what is no object with apiVersion, kind and name, for a List, and for
-// one object that is there twice; each with file and line.
+// left out. kInvalidArgument for any other file, for what is no object with apiVersion, kind and name, for a List, and
+// for one object that is there twice; each with file and line.
 Result<std::vector<Manifest>> ReadManifests(const std::string& folder);
 
 // All with their references filled in. kInvalidArgument names every variable that has no value.

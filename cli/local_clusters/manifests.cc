@@ -26,7 +26,8 @@ std::string RandomMark() {
 
 // A cluster that is never asked: manifests are made without any.
 MaybeCluster NoCluster() {
-  return {ClusterOptions{"/nonexistent/kubeconfig", ""}, [](const std::string&) { return std::optional<std::string>(); }};
+  return {ClusterOptions{"/nonexistent/kubeconfig", ""},
+          [](const std::string&) { return std::optional<std::string>(); }};
 }
 
 CredentialRules RulesOf(const ManifestsOptions& options, const std::map<std::string, std::string>& flags) {
@@ -43,8 +44,9 @@ Status Check(const ManifestsOptions& options) {
     return Invalid("please specify a cluster name");
   if (options.folder.empty()) return Invalid("please specify a folder for the files with -o");
   if (options.generate.from.empty() && options.generate.infrastructure.empty())
-    return Invalid("please specify a template: --from (a file, a URL, or - for standard input), or --infrastructure "
-                   "NAME:VERSION for a provider's");
+    return Invalid(
+        "please specify a template: --from (a file, a URL, or - for standard input), or --infrastructure "
+        "NAME:VERSION for a provider's");
   return CheckSources(options.generate);
 }
 
@@ -52,7 +54,8 @@ Status Check(const ManifestsOptions& options) {
 void AddNamespace(std::vector<kube::Object>& objects, const std::string& ns) {
   auto is_it = [&](const kube::Object& one) { return PartOf(one, false) == Part::kNamespace && one.name() == ns; };
   if (std::any_of(objects.begin(), objects.end(), is_it)) return;
-  objects.insert(objects.begin(), kube::Object(Json{{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", ns}}}}));
+  objects.insert(objects.begin(),
+                 kube::Object(Json{{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", ns}}}}));
 }
 
 void TellCredentials(const std::vector<kube::Object>& objects, World& world) {
@@ -93,7 +96,8 @@ Status Manifests(const Context& ctx, const GlobalOptions& global, const Manifest
     }
   }
   for (const std::string& surprise : config.Surprises()) notes.Warn(surprise);
-  if (!std::any_of(objects.begin(), objects.end(), IsCluster)) return Invalid(fmt::format("{} has no Cluster", found.source));
+  if (!std::any_of(objects.begin(), objects.end(), IsCluster))
+    return Invalid(fmt::format("{} has no Cluster", found.source));
   AddNamespace(objects, ns);
   for (const std::string& file : TRY(WriteManifests(options.folder, objects)))
     world.out << fmt::format("{}/{}\n", options.folder, file);

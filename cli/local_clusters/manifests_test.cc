@@ -38,9 +38,10 @@ spec: {replicas: ${WORKER_MACHINE_COUNT}}
 
 class ManifestsTest : public testing::Test {
  protected:
-  Outcome Make(std::vector<std::string> more = {}, Variables variables = {{"CLOUD_PASSWORD", "hidden"}, {"REGION", "here"}}) {
-    std::vector<std::string> arguments = {"local", "manifests", "my", "--from", folder_.Put("t.yaml", kTemplate), "-o",
-                                          folder_ / "out"};
+  Outcome Make(std::vector<std::string> more = {},
+               Variables variables = {{"CLOUD_PASSWORD", "hidden"}, {"REGION", "here"}}) {
+    std::vector<std::string> arguments = {"local", "manifests",    "my", "--from", folder_.Put("t.yaml", kTemplate),
+                                          "-o",    folder_ / "out"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     variables["HOME"] = folder_.path();
     return Clusterctl(arguments, variables);
@@ -121,7 +122,8 @@ TEST_F(ManifestsTest, AreReadInOrder) {
   folder_.Put("m/collected-1.tar.gz", "x");
   folder_.Put("m/applied/10_a.yaml", "x");
   std::vector<std::string> places;
-  for (const Manifest& one : ReadManifests(folder_ / "m").value()) places.push_back(one.Where() + " " + one.object.name());
+  for (const Manifest& one : ReadManifests(folder_ / "m").value())
+    places.push_back(one.Where() + " " + one.object.name());
   EXPECT_THAT(places, ElementsAre("10_a.yaml:1 a1", "10_a.yaml:5 a2", "20_b.yml:1 b"));
 }
 

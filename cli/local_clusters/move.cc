@@ -34,7 +34,8 @@ Status AddFiles(const std::string& folder, const std::string& prefix, std::map<s
 kube::Object EmptyMap(const std::string& ns, size_t number) {
   kube::Object out;
   out.json() = Json{{"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"data", Json::object()}};
-  Ensure(out.json(), {"metadata", "name"}) = number == 0 ? std::string(kMapName) : fmt::format("{}-{}", kMapName, number + 1);
+  Ensure(out.json(), {"metadata", "name"}) =
+      number == 0 ? std::string(kMapName) : fmt::format("{}-{}", kMapName, number + 1);
   out.set_ns(ns);
   out.set_label(kMapLabel, "true");
   return out;

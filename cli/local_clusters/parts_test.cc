@@ -28,12 +28,14 @@ TEST(Parts, OfEachKind) {
       {infra, "DockerMachineTemplate", "", true, "00_topology_dockermachinetemplate_a.yaml", true},
       {core, "Cluster", "", true, "01_cluster_a.yaml", false},
       {infra, "AWSCluster", "", false, "02_infrastructure_awscluster_a.yaml", false},
-      {infra, "AWSClusterControllerIdentity", "", false, "02_infrastructure_awsclustercontrolleridentity_a.yaml", false},
+      {infra, "AWSClusterControllerIdentity", "", false, "02_infrastructure_awsclustercontrolleridentity_a.yaml",
+       false},
       {infra, "DockerMachineTemplate", "", false, "10_machines_dockermachinetemplate_a.yaml", true},
       {infra, "AWSMachine", "", false, "10_machines_awsmachine_a.yaml", true},
       {infra, "AzureManagedMachinePool", "", false, "10_machines_azuremanagedmachinepool_a.yaml", true},
       {boot, "KubeadmConfigTemplate", "", false, "10_machines_kubeadmconfigtemplate_a.yaml", true},
-      {plane, "KubeadmControlPlane", "spec: {machineTemplate: {}}", false, "10_machines_kubeadmcontrolplane_a.yaml", true},
+      {plane, "KubeadmControlPlane", "spec: {machineTemplate: {}}", false, "10_machines_kubeadmcontrolplane_a.yaml",
+       true},
       // A provider's service: the infrastructure waits for its address.
       {plane, "AWSManagedControlPlane", "spec: {}", false, "02_infrastructure_awsmanagedcontrolplane_a.yaml", false},
       {core, "MachineDeployment", "", false, "10_machines_machinedeployment_a.yaml", true},
@@ -41,7 +43,8 @@ TEST(Parts, OfEachKind) {
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.api_version + " " + c.kind);
-    kube::Object object = Read("apiVersion: " + c.api_version + "\nkind: " + c.kind + "\nmetadata: {name: a}\n" + c.more);
+    kube::Object object =
+        Read("apiVersion: " + c.api_version + "\nkind: " + c.kind + "\nmetadata: {name: a}\n" + c.more);
     EXPECT_EQ(FileName(PartOf(object, c.has_class), object), c.file);
     EXPECT_EQ(MakesMachines(object), c.makes_machines);
   }

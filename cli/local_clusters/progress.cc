@@ -85,9 +85,10 @@ Result<WantedCondition> ParseWantedCondition(const std::string& text) {
   WantedCondition out{text.substr(0, equals), equals == std::string::npos ? "True" : text.substr(equals + 1)};
   const bool known = out.status == "True" || out.status == "False" || out.status == "Unknown";
   if (!out.type.empty() && known) return out;
-  return Error{Code::kInvalidArgument,
-               fmt::format("--for {}: write CONDITION or CONDITION=STATUS, the status being True, False or Unknown", text),
-               {}};
+  return Error{
+      Code::kInvalidArgument,
+      fmt::format("--for {}: write CONDITION or CONDITION=STATUS, the status being True, False or Unknown", text),
+      {}};
 }
 
 std::string TerminalOf(const ClusterState& state) {

@@ -12,12 +12,13 @@ namespace {
 using testing::HasSubstr;
 
 kube::Object Read(const std::string& kind, const std::string& more) {
-  return kube::Object(
-      ParseYaml("{apiVersion: cluster.x-k8s.io/v1beta2, kind: " + kind + ", metadata: {name: a, namespace: n}, " + more + "}")
-          .value());
+  return kube::Object(ParseYaml("{apiVersion: cluster.x-k8s.io/v1beta2, kind: " + kind +
+                                ", metadata: {name: a, namespace: n}, " + more + "}")
+                          .value());
 }
 
-ClusterState StateOf(const std::string& cluster, std::vector<std::string> machines = {}, std::vector<std::string> others = {}) {
+ClusterState StateOf(const std::string& cluster, std::vector<std::string> machines = {},
+                     std::vector<std::string> others = {}) {
   ClusterState out{"n", "a", Read("Cluster", cluster), {}, {}};
   for (const std::string& one : machines) out.machines.push_back(Read("Machine", one));
   for (const std::string& one : others) out.others.push_back(Read("MachineDeployment", one));
@@ -34,7 +35,8 @@ const std::string kDone = "status: {initialization: {infrastructureProvisioned: 
 // G11.
 TEST(Progress, OfTheInfrastructure) {
   EXPECT_EQ(Of(JudgeInfrastructure(StateOf(kDone))), "done");
-  EXPECT_EQ(Of(JudgeInfrastructure(StateOf("status: {conditions: [{type: InfrastructureReady, status: 'True'}]}"))), "done");
+  EXPECT_EQ(Of(JudgeInfrastructure(StateOf("status: {conditions: [{type: InfrastructureReady, status: 'True'}]}"))),
+            "done");
   EXPECT_EQ(Of(JudgeInfrastructure(StateOf("spec: {}"))), "waits: Cluster n/a: InfrastructureReady isn't reported yet");
   EXPECT_EQ(Of(JudgeInfrastructure(StateOf("status: {conditions: [{type: InfrastructureReady, status: 'False', reason: "
                                            "NotYet, message: no network}]}"))),
@@ -55,11 +57,15 @@ TEST(Progress, OfMachines) {
       {"spec: {topology: {}}", {ready}, {}, "waits: Cluster n/a: ControlPlaneInitialized isn't reported yet"},
       {with_plane + ", " + kDone, {ready}, {}, "done"},
       {"spec: {}", {ready, "status: {}"}, {}, "waits: Machine n/a: InfrastructureReady isn't reported yet"},
-      {"spec: {}", {ready}, {"spec: {replicas: 2}, status: {replicas: 1}"}, "waits: MachineDeployment n/a: 1 of 2 machines are there"},
+      {"spec: {}",
+       {ready},
+       {"spec: {replicas: 2}, status: {replicas: 1}"},
+       "waits: MachineDeployment n/a: 1 of 2 machines are there"},
       {"spec: {}", {ready}, {"spec: {replicas: 0}"}, "waits: MachineDeployment n/a: 0 of 0 machines are there"},
       {"spec: {}", {ready}, {"spec: {replicas: 2}, status: {replicas: 2}"}, "done"},
   };
-  for (const Case& c : cases) EXPECT_EQ(Of(JudgeMachines(StateOf(c.cluster, c.machines, c.others))), c.want) << c.cluster;
+  for (const Case& c : cases)
+    EXPECT_EQ(Of(JudgeMachines(StateOf(c.cluster, c.machines, c.others))), c.want) << c.cluster;
 }
 
 // G11: what never becomes better by itself ends a stage at once.
@@ -69,7 +75,8 @@ TEST(Progress, TerminalFailures) {
     std::string want;
   };
   const std::string failed = "status: {failureReason: CreateError, failureMessage: no quota}";
-  const std::string deprecated = "status: {deprecated: {v1beta1: {failureReason: CreateError, failureMessage: no quota}}}";
+  const std::string deprecated =
+      "status: {deprecated: {v1beta1: {failureReason: CreateError, failureMessage: no quota}}}";
   ClusterState deleting = StateOf("spec: {}");
   deleting.cluster->json()["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";
   ClusterState replaced = StateOf("spec: {}", {failed});
@@ -96,13 +103,15 @@ TEST(Progress, OfACondition) {
   EXPECT_THAT(Of(JudgeCondition(StateOf("spec: {paused: true}"), {})), HasSubstr("terminal: "));
   EXPECT_EQ(ParseWantedCondition("Available")->status, "True");
   EXPECT_EQ(ParseWantedCondition("Paused=False")->status, "False");
-  for (const char* bad : {"", "=True", "Available=yes", "Available="}) EXPECT_FALSE(ParseWantedCondition(bad).ok()) << bad;
+  for (const char* bad : {"", "=True", "Available=yes", "Available="})
+    EXPECT_FALSE(ParseWantedCondition(bad).ok()) << bad;
 }
 
 // G14.
 TEST(Progress, WhatHangs) {
   EXPECT_EQ(HangsBy(Read("Cluster", "spec: {}")), "not being deleted yet");
-  kube::Object object = Read("Cluster", "status: {conditions: [{type: Deleting, status: 'True', reason: WaitingForWorkers}]}");
+  kube::Object object =
+      Read("Cluster", "status: {conditions: [{type: Deleting, status: 'True', reason: WaitingForWorkers}]}");
   object.json()["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";
   object.json()["metadata"]["finalizers"] = {"a.b/c", "d"};
   EXPECT_EQ(HangsBy(object), "finalizers a.b/c, d; Deleting True: WaitingForWorkers");

@@ -13,9 +13,9 @@
 namespace capi::cli::local_clusters {
 namespace {
 
-constexpr std::array<std::string_view, 11> kWords = {"SECRET",      "PASSWORD",    "PASSWD",     "PASSPHRASE",
-                                                     "TOKEN",       "CREDENTIAL",  "B64ENCODED", "PRIVATE_KEY",
-                                                     "ACCESS_KEY",  "API_KEY",     "APIKEY"};
+constexpr std::array<std::string_view, 11> kWords = {"SECRET",     "PASSWORD",   "PASSWD",     "PASSPHRASE",
+                                                     "TOKEN",      "CREDENTIAL", "B64ENCODED", "PRIVATE_KEY",
+                                                     "ACCESS_KEY", "API_KEY",    "APIKEY"};
 // What ends so is the name of something, which isn't secret.
 constexpr std::array<std::string_view, 3> kNameEnds = {"_NAME", "_NAMESPACE", "_KIND"};
 // Shorter values occur by chance.
@@ -26,7 +26,9 @@ Error Invalid(std::string message) { return Error{Code::kInvalidArgument, std::m
 std::string Reference(std::string_view name) { return fmt::format("${{{}}}", name); }
 
 // In the place of a value while YAML is read: a text without any character that YAML knows.
-std::string MarkOf(std::string_view name, const std::string& mark) { return fmt::format("x{}-{}-{}x", mark, name, mark); }
+std::string MarkOf(std::string_view name, const std::string& mark) {
+  return fmt::format("x{}-{}-{}x", mark, name, mark);
+}
 
 // Calls `see` with each text of a value, `see_key` with each key.
 void EachText(Json& value, const std::function<void(std::string&)>& see,
@@ -117,21 +119,22 @@ Status ToReferences(kube::Object& object, const std::vector<std::string>& creden
   EachText(object.json(), see, [&](const std::string& key) { in_key = in_key || Has(key, mark); });
   const std::string what = fmt::format("{} {}", object.kind(), object.name());
   if (!whole || in_key)
-    return Invalid(fmt::format("{}: the template takes a credential apart, or makes a key of it: write it as it is, "
-                               "${{NAME}}, or say with --no-credential NAME that it is none",
-                               ReplaceAll(what, mark, "")));
+    return Invalid(
+        fmt::format("{}: the template takes a credential apart, or makes a key of it: write it as it is, "
+                    "${{NAME}}, or say with --no-credential NAME that it is none",
+                    ReplaceAll(what, mark, "")));
   for (const std::string& name : names) {
     const std::string reference = Reference(name);
     for (const std::string& identity : {object.kind(), object.api_version(), object.name(), object.ns()}) {
       if (Has(identity, reference))
-        return Invalid(fmt::format("{}: its identity has the credential {}: say with --no-credential {} that it is none",
-                                   what, name, name));
+        return Invalid(fmt::format(
+            "{}: its identity has the credential {}: say with --no-credential {} that it is none", what, name, name));
     }
     if (Has(before, reference))
-      return Invalid(fmt::format("{}: it has the text {} by itself, too, beside the credential {}", what, reference, name));
+      return Invalid(
+          fmt::format("{}: it has the text {} by itself, too, beside the credential {}", what, reference, name));
   }
-  if (!names.empty())
-    object.set_annotation(kFillIn, Join(std::vector<std::string>(names.begin(), names.end()), ","));
+  if (!names.empty()) object.set_annotation(kFillIn, Join(std::vector<std::string>(names.begin(), names.end()), ","));
   return Ok();
 }
 
@@ -153,7 +156,8 @@ Result<std::vector<kube::Object>> RenderWithReferences(std::string_view text, co
   std::vector<std::string> marked;
   auto lookup = [&](const std::string& name) -> std::optional<std::string> {
     const bool by_rule = rules.yes.contains(name) || (!rules.no.contains(name) && NamesCredential(name));
-    const bool credential = !rules.plain.contains(name) && !rules.no.contains(name) && (by_rule || secret.contains(name));
+    const bool credential =
+        !rules.plain.contains(name) && !rules.no.contains(name) && (by_rule || secret.contains(name));
     auto value = variables(name);
     if (!credential) return value;
     auto known = defaults.find(name);
@@ -181,7 +185,8 @@ std::vector<std::string> ReferencesOf(const kube::Object& object) {
 Result<kube::Object> FillIn(kube::Object object, const templating::Variables& variables, FilledIn& filled,
                             std::set<std::string>& missing) {
   const std::vector<std::string> names = ReferencesOf(object);
-  if (Json* annotations = Find(object.json(), {"metadata", "annotations"}); annotations != nullptr && annotations->is_object()) {
+  if (Json* annotations = Find(object.json(), {"metadata", "annotations"});
+      annotations != nullptr && annotations->is_object()) {
     annotations->erase(std::string(kFillIn));
     if (annotations->empty()) Find(object.json(), {"metadata"})->erase("annotations");
   }
@@ -196,8 +201,8 @@ Result<kube::Object> FillIn(kube::Object object, const templating::Variables& va
   EachText(object.json(), see, [](const std::string&) {});
   for (const auto& [name, value] : values) {
     if (found[name] == 0)
-      return Invalid(fmt::format("metadata.annotations[{}] names {}, but the object has no {}", kFillIn, name,
-                                 Reference(name)));
+      return Invalid(
+          fmt::format("metadata.annotations[{}] names {}, but the object has no {}", kFillIn, name, Reference(name)));
     if (!missing.contains(name)) filled[name] = value;
   }
   return object;

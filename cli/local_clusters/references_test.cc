@@ -31,7 +31,8 @@ TEST(References, CredentialsByTheirNames) {
   for (const char* name : {"AWS_SECRET_ACCESS_KEY", "AWS_ACCESS_KEY_ID", "GITHUB_TOKEN", "vsphere_password",
                            "AWS_B64ENCODED_CREDENTIALS", "SSH_PRIVATE_KEY", "X_API_KEY"})
     EXPECT_TRUE(NamesCredential(name)) << name;
-  for (const char* name : {"AWS_REGION", "AZURE_CLUSTER_IDENTITY_SECRET_NAME", "SECRET_NAMESPACE", "CLUSTER_NAME", "SSH_KEY"})
+  for (const char* name :
+       {"AWS_REGION", "AZURE_CLUSTER_IDENTITY_SECRET_NAME", "SECRET_NAMESPACE", "CLUSTER_NAME", "SSH_KEY"})
     EXPECT_FALSE(NamesCredential(name)) << name;
 }
 
@@ -42,7 +43,8 @@ TEST(References, StandInThePlaceOfCredentials) {
       "'${USER_X}:${P_TOKEN}'}}\n"
       "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {user: '${USER_X}', region: '${REGION}', "
       "script: 'echo $${HOME}', free: '${FREE_TOKEN:=none}'}}\n",
-      From({{"USER_X", "hidden-user"}, {"REGION", "here"}, {"CLUSTER_NAME", "a"}}), {{}, {}, {"CLUSTER_NAME"}}, "ns", kMark);
+      From({{"USER_X", "hidden-user"}, {"REGION", "here"}, {"CLUSTER_NAME", "a"}}), {{}, {}, {"CLUSTER_NAME"}}, "ns",
+      kMark);
   ASSERT_TRUE(objects.ok()) << objects.error().message;
   const std::string text = Texts(*objects);
   EXPECT_THAT(text, Not(HasSubstr("hidden")));
@@ -60,7 +62,8 @@ TEST(References, StandInThePlaceOfCredentials) {
 
 TEST(References, RulesTakePrecedence) {
   const char* text = "{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {a: '${A_TOKEN}', b: '${B}'}}";
-  auto objects = RenderWithReferences(text, From({{"A_TOKEN", "aa"}, {"B", "bb"}}), {{"B"}, {"A_TOKEN"}, {}}, "ns", kMark);
+  auto objects =
+      RenderWithReferences(text, From({{"A_TOKEN", "aa"}, {"B", "bb"}}), {{"B"}, {"A_TOKEN"}, {}}, "ns", kMark);
   ASSERT_TRUE(objects.ok()) << objects.error().message;
   EXPECT_EQ(GetString((*objects)[0].json(), {"data", "a"}), "aa");
   EXPECT_EQ(GetString((*objects)[0].json(), {"data", "b"}), "${B}");
@@ -72,8 +75,10 @@ TEST(References, WhatAFileCannotSayIsRefused) {
     const char* error;
   };
   const Case cases[] = {
-      {"{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {a: '${A_TOKEN:0:20}'}}", "takes a credential apart"},
-      {"{apiVersion: v1, kind: Secret, metadata: {name: c}, stringData: {a: '${USER_X:0:20}'}}", "a part of a variable's"},
+      {"{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {a: '${A_TOKEN:0:20}'}}",
+       "takes a credential apart"},
+      {"{apiVersion: v1, kind: Secret, metadata: {name: c}, stringData: {a: '${USER_X:0:20}'}}",
+       "a part of a variable's"},
       {"{apiVersion: v1, kind: ConfigMap, metadata: {name: '${A_TOKEN}'}}", "identity"},
       {"{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {'${A_TOKEN}': x}}", "makes a key of it"},
       {"{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {a: '${A_TOKEN} $${A_TOKEN}'}}", "by itself, too"},
@@ -90,7 +95,8 @@ TEST(References, WhatAFileCannotSayIsRefused) {
 }
 
 kube::Object WithData(const std::string& annotation, const std::string& a) {
-  kube::Object out(Json{{"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"metadata", {{"name", "c"}}}, {"data", {{"a", a}}}});
+  kube::Object out(
+      Json{{"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"metadata", {{"name", "c"}}}, {"data", {{"a", a}}}});
   if (!annotation.empty()) out.set_annotation(kFillIn, annotation);
   return out;
 }
@@ -117,12 +123,12 @@ TEST(References, ComeBackForWhatIsWritten) {
   FilledIn filled = {{"A", "hidden-one"}, {"LONG", "hidden-one-more"}, {"TINY", "x"}};
   kube::Object map = WithoutCredentials(WithData("", "x hidden-one-more, hidden-one"), filled);
   EXPECT_EQ(GetString(map.json(), {"data", "a"}), "x ${LONG}, ${A}");
-  kube::Object secret(Json{{"apiVersion", "v1"},
-                           {"kind", "Secret"},
-                           {"metadata",
-                            {{"name", "s"}, {"annotations", {{"kubectl.kubernetes.io/last-applied-configuration", "hidden"}}}}},
-                           {"data", {{"a", "aGlkZGVu"}}},
-                           {"stringData", {{"b", "hidden"}}}});
+  kube::Object secret(Json{
+      {"apiVersion", "v1"},
+      {"kind", "Secret"},
+      {"metadata", {{"name", "s"}, {"annotations", {{"kubectl.kubernetes.io/last-applied-configuration", "hidden"}}}}},
+      {"data", {{"a", "aGlkZGVu"}}},
+      {"stringData", {{"b", "hidden"}}}});
   const std::string text = ToYaml(WithoutCredentials(secret, {}).json());
   EXPECT_THAT(text, Not(HasSubstr("hidden")));
   EXPECT_THAT(text, Not(HasSubstr("aGlkZGVu")));

@@ -136,8 +136,7 @@ Status Run::DoIgnition(const Context& ctx) {
   }
   const bool has_hook = plan_.hooks.contains(Stage::kIgnition);
   if (all) {
-    if (has_hook)
-      notes_.Say(0, "No machine waits for a bootstrap Secret of its own: the hook ignition isn't called");
+    if (has_hook) notes_.Say(0, "No machine waits for a bootstrap Secret of its own: the hook ignition isn't called");
     return Ok();
   }
   std::vector<Manifest> secrets;
@@ -159,7 +158,9 @@ Result<std::string> Run::CallHook(const Context& ctx, Stage stage, const std::ve
   if (hook == plan_.hooks.end()) return std::string();
   std::vector<std::string> names;
   for (const ClusterName& one : clusters_) names.push_back(one.ns + "/" + one.name);
-  HookRun run{hook->second, ToStream(objects), {}, [this](std::string_view text) { world_.err << Printable(text) << std::flush; }};
+  HookRun run{hook->second, ToStream(objects), {}, [this](std::string_view text) {
+                world_.err << Printable(text) << std::flush;
+              }};
   run.environment = {fmt::format("CLUSTERCTL_STAGE={}", InfoOf(stage).name),
                      fmt::format("CLUSTERCTL_CLUSTERS={}", Join(names, " ")),
                      fmt::format("CLUSTERCTL_MANIFESTS={}", plan_.folder)};
@@ -196,7 +197,8 @@ Status Run::ApplyAll(const Context& ctx, std::vector<Manifest>& manifests) {
 Result<std::vector<Manifest>> Run::Live(const Context& ctx, const std::vector<Manifest>& manifests) {
   std::vector<Manifest> out;
   for (const Manifest& one : manifests) {
-    auto resource = cluster_.client().mapper().For(ctx, one.object.id().group_kind(), one.object.group_version().version);
+    auto resource =
+        cluster_.client().mapper().For(ctx, one.object.id().group_kind(), one.object.group_version().version);
     if (!resource.ok() && resource.code() == Code::kNotFound) continue;
     if (!resource.ok()) return resource.error();
     const std::string ns = resource->namespaced && one.object.ns().empty() ? cluster_.ns() : one.object.ns();

@@ -20,8 +20,8 @@ Result<std::pair<Stage, std::string>> SplitFlag(std::string_view flag, const std
   if (name.empty() || value.empty()) return Invalid(fmt::format("{} {}: write STAGE=VALUE", flag, text));
   auto stage = StageByName(name);
   if (!stage || (hooks && !InfoOf(*stage).hook))
-    return Invalid(fmt::format("{} {}: no such {}; there are {}", flag, text, hooks ? "hook" : "stage",
-                               StageNames(hooks)));
+    return Invalid(
+        fmt::format("{} {}: no such {}; there are {}", flag, text, hooks ? "hook" : "stage", StageNames(hooks)));
   return std::pair(*stage, std::move(value));
 }
 

@@ -21,7 +21,8 @@ TEST(Stages, TimeoutsOfFlags) {
   EXPECT_EQ(timeouts[Stage::kMachines], Seconds(90));
   EXPECT_EQ(timeouts[Stage::kIgnition], Seconds(3600));
   EXPECT_EQ(timeouts[Stage::kInfrastructure], Seconds(1800));
-  for (const char* bad : {"machines", "=5s", "machines=", "machines=0s", "machines=-1s", "machines=soon", "machine=5s"}) {
+  for (const char* bad :
+       {"machines", "=5s", "machines=", "machines=0s", "machines=-1s", "machines=soon", "machine=5s"}) {
     auto got = ParseTimeouts({bad});
     ASSERT_FALSE(got.ok()) << bad;
     EXPECT_EQ(got.code(), Code::kInvalidArgument);
@@ -31,7 +32,8 @@ TEST(Stages, TimeoutsOfFlags) {
 
 TEST(Stages, HooksOfFlags) {
   EXPECT_EQ(ParseHooks({"infra-ready=./a=b"}).value(), (Hooks{{Stage::kInfraReady, "./a=b"}}));
-  for (const char* bad : {"machines=./a", "infra-ready", "infra-ready=", "x=./a"}) EXPECT_FALSE(ParseHooks({bad}).ok()) << bad;
+  for (const char* bad : {"machines=./a", "infra-ready", "infra-ready=", "x=./a"})
+    EXPECT_FALSE(ParseHooks({bad}).ok()) << bad;
   EXPECT_THAT(ParseHooks({"ignition=a", "ignition=b"}).error().message, HasSubstr("two programs"));
 }
 

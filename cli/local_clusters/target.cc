@@ -11,7 +11,8 @@ void AddTargetFlags(CommandLine& line, CLI::App& command, TargetOptions& options
   AddFolderFlag(line, command, options.dir);
   command.add_option("--kubeconfig", options.cluster.kubeconfig,
                      "The kubeconfig of another management cluster than the plane");
-  command.add_option("--kubeconfig-context", options.cluster.context, "The context to use of it; without it the current one");
+  command.add_option("--kubeconfig-context", options.cluster.context,
+                     "The context to use of it; without it the current one");
 }
 
 Result<Target> TargetOf(const TargetOptions& options, const Getenv& getenv) {
@@ -23,11 +24,12 @@ Result<Target> TargetOf(const TargetOptions& options, const Getenv& getenv) {
   out.plane = TRY(PlaneFolderPath(options.dir, getenv));
   out.cluster.kubeconfig = out.plane + "/kubeconfig";
   if (access(out.cluster.kubeconfig.c_str(), R_OK) == 0) return out;
-  return Error{Code::kNotFound,
-               fmt::format("{} isn't there: run `clusterctl local up --dir {}` first, or name another management cluster "
-                           "with --kubeconfig",
-                           out.cluster.kubeconfig, out.plane),
-               {}};
+  return Error{
+      Code::kNotFound,
+      fmt::format("{} isn't there: run `clusterctl local up --dir {}` first, or name another management cluster "
+                  "with --kubeconfig",
+                  out.cluster.kubeconfig, out.plane),
+      {}};
 }
 
 Result<ManagementCluster> OpenTarget(const Context& ctx, const ClusterOptions& cluster, World& world) {

@@ -25,8 +25,8 @@ struct Target {
   std::string plane;  // folder of the local plane; "" where it is another cluster
 };
 
-// What --kubeconfig names, else the plane of --dir, or the user's own. kInvalidArgument for both; kNotFound for a folder
-// without a kubeconfig.
+// What --kubeconfig names, else the plane of --dir, or the user's own. kInvalidArgument for both; kNotFound for a
+// folder without a kubeconfig.
 Result<Target> TargetOf(const TargetOptions& options, const Getenv& getenv);
 
 // Opened, and of the contract that this program works with.

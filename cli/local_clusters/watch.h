@@ -34,7 +34,8 @@ class ClusterWatch {
 
   // Until `judge` says of all that they are done. Outages are waited out. kFailedPrecondition at once for what is
   // terminal; kDeadlineExceeded names what is waited for; kCancelled.
-  Status Await(const Context& ctx, const std::vector<ClusterName>& clusters, const Judge& judge, const std::string& what);
+  Status Await(const Context& ctx, const std::vector<ClusterName>& clusters, const Judge& judge,
+               const std::string& what);
 
   // The tree of a cluster in plain lines, the reason of its Ready or Available condition behind each.
   std::vector<std::string> Tree(const Context& ctx, const ClusterName& name);
