@@ -38,8 +38,8 @@ Result<Hooks> FindHooks(const ApplyOptions& options, const std::string& folder) 
   return out;
 }
 
-Result<Plan> MakePlan(const Context& ctx, const GlobalOptions& global, const ApplyOptions& options,
-                      const ClusterOptions& target, World& world, Notes& notes) {
+Result<Plan> MakePlan(const Context& ctx, const GlobalOptions& global, const ApplyOptions& options, World& world,
+                      Notes& notes) {
   if (options.folders.size() != 1 || options.folders[0].empty())
     return Invalid("please specify the folder of the manifests");
   Plan plan;
@@ -55,7 +55,6 @@ Result<Plan> MakePlan(const Context& ctx, const GlobalOptions& global, const App
   Status filled = FillInAll(plan.manifests, lookup.function(), plan.filled);
   if (lookup.error()) return *lookup.error();
   TRY(filled);
-  if (!target.kubeconfig.empty()) plan.kubeconfig = TRY(WholePath(target.kubeconfig));
   return plan;
 }
 
@@ -77,8 +76,9 @@ Status Apply(const Context& parent, const GlobalOptions& global, const ApplyOpti
   Interrupt interrupt;
   Context ctx = parent.WithStop(interrupt.token());
   Notes notes(world.err);
+  Plan plan = TRY(MakePlan(ctx, global, options, world, notes));
   Target target = TRY(TargetOf(options.target, world.getenv));
-  Plan plan = TRY(MakePlan(ctx, global, options, target.cluster, world, notes));
+  plan.kubeconfig = TRY(WholePath(target.cluster.kubeconfig));
   ManagementCluster cluster = TRY(OpenTarget(ctx, target.cluster, world));
   const std::string folder = plan.folder;
   const FilledIn filled = plan.filled;

@@ -153,7 +153,7 @@ TEST_F(ApplyTest, AStageEndsWithItsTimeAndSaysWhatItWaitsFor) {
       NoPlay);
   Outcome outcome = Apply({"--timeout", "infrastructure=2s", "--no-collect"});
   EXPECT_EQ(outcome.code, 1);
-  EXPECT_THAT(outcome.err, AllOf(HasSubstr("stage infrastructure"), HasSubstr("not done after 2s"),
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("stage infrastructure"), HasSubstr("not done after"),
                                  HasSubstr("InfrastructureReady is False: NotYet: no network")));
   EXPECT_THAT(Archives(), IsEmpty());
   EXPECT_FALSE(Live("Machine", "my-0").ok()) << "machines wait for the infrastructure";
@@ -194,8 +194,7 @@ TEST_F(ApplyTest, WaitsForAConditionOfACluster) {
       .value();
   Outcome outcome = Local({"wait", "my", "-n", ns_, "--timeout", "1s"});
   EXPECT_EQ(outcome.code, 1);
-  EXPECT_THAT(outcome.err,
-              HasSubstr("Available=True: not done after 1s: Cluster " + ns_ + "/my: Available isn't reported"));
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("Available=True: not done after"), HasSubstr("/my: Available isn't reported")));
   outcome = Local({"wait", "none", "-n", ns_});
   EXPECT_EQ(outcome.code, 1);
   EXPECT_THAT(outcome.err, HasSubstr("Cluster " + ns_ + "/none isn't there"));

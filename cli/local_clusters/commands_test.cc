@@ -23,6 +23,7 @@ TEST(LocalClusterCommands, BadCommandLines) {
       "{operator.cluster.x-k8s.io/fill-in: 'X_TOKEN'}}, spec: {a: '${X_TOKEN}'}}";
   folder.Put("maps/a.yaml", map);
   folder.Put("clusters/a.yaml", cluster);
+  folder.Put("plain/a.yaml", "{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {name: a}}");
   struct Case {
     std::vector<std::string> arguments;
     std::string error;
@@ -35,8 +36,8 @@ TEST(LocalClusterCommands, BadCommandLines) {
       {{"apply", folder / "clusters", "--timeout", "machines=x"}, "--timeout machines=x"},
       {{"apply", folder / "clusters", "--hook", "ignition=" + folder / "none"}, "--hook ignition"},
       {{"apply", folder / "clusters", "--hook", "ignition=" + folder / "maps/a.yaml"}, "isn't executable"},
-      {{"apply", folder / "clusters", "--dir", folder / "none"}, "run `clusterctl local up --dir"},
-      {{"apply", folder / "clusters", "--dir", "x", "--kubeconfig", "y"}, "don't go together"},
+      {{"apply", folder / "plain", "--dir", folder / "none"}, "run `clusterctl local up --dir"},
+      {{"apply", folder / "plain", "--dir", "x", "--kubeconfig", "y"}, "don't go together"},
       {{"wait"}, "please specify the name"},
       {{"wait", "a", "--for", "Available=yes"}, "--for Available=yes"},
       {{"wait", "a", "--timeout", "-1s"}, "--timeout -1s"},

@@ -68,7 +68,6 @@ Status DeleteAndWait(Deleting& in, const kube::Resource& resource, const Cluster
   Status deleted = in.cluster.client().Delete(bounded, resource, name.ns, name.name, options);
   if (!deleted.ok() && deleted.code() == Code::kNotFound) return Ok();
   if (!deleted.ok() && !deleted.error().Transient()) return deleted;
-  ClusterWatch watch(in.cluster.client(), in.lines, false);
   while (true) {
     auto live = in.cluster.client().Get(bounded, resource, name.ns, name.name);
     if (!live.ok() && live.code() == Code::kNotFound) return Ok();

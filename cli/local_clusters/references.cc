@@ -84,7 +84,7 @@ Result<std::set<std::string>> InSecrets(std::string_view text, const templating:
   std::vector<std::string> all;
   auto lookup = [&](const std::string& name) -> std::optional<std::string> {
     auto value = variables(name);
-    if (rules.plain.contains(name) && value) return value;
+    if (rules.no.contains(name) || (rules.plain.contains(name) && value)) return value;
     auto known = defaults.find(name);
     const bool required = known != defaults.end() && !known->second;
     if (!value && !required) return std::nullopt;

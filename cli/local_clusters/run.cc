@@ -164,7 +164,7 @@ Result<std::string> Run::CallHook(const Context& ctx, Stage stage, const std::ve
   run.environment = {fmt::format("CLUSTERCTL_STAGE={}", InfoOf(stage).name),
                      fmt::format("CLUSTERCTL_CLUSTERS={}", Join(names, " ")),
                      fmt::format("CLUSTERCTL_MANIFESTS={}", plan_.folder)};
-  if (!plan_.kubeconfig.empty()) run.environment.push_back("KUBECONFIG=" + plan_.kubeconfig);
+  run.environment.push_back("KUBECONFIG=" + plan_.kubeconfig);
   return RunHook(ctx, run);
 }
 

@@ -16,7 +16,7 @@ namespace capi::cli::local_clusters {
 // What a run begins with. A value.
 struct Plan {
   std::string folder;      // of the manifests
-  std::string kubeconfig;  // for hooks; "" for that of the environment
+  std::string kubeconfig;  // for hooks
   std::vector<Manifest> manifests;
   FilledIn filled;
   Hooks hooks;
