@@ -10,6 +10,7 @@
 #include "cli/generate/commands.h"
 #include "cli/install/commands.h"
 #include "cli/local/commands.h"
+#include "cli/local_clusters/commands.h"
 #include "cli/man.h"
 #include "cli/move/commands.h"
 #include "cli/providers/commands.h"
@@ -44,6 +45,7 @@ void AddCommands(CommandLine& line) {
   AddRemovalCommands(line);
   AddUpgradeCommands(line);
   AddLocalCommands(line);
+  AddLocalClusterCommands(line);
   AddVersion(line);
   AddCompletion(line);
   AddMan(line);

@@ -1,0 +1,212 @@
+// G11 and G12 on a real API server, whose controllers the test plays.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "base/encoding.h"
+#include "cli/local_clusters/cluster_testing.h"
+#include "fetch/archives/tar.h"
+
+namespace capi::cli::local_clusters {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+constexpr char kCluster[] = R"({apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {name: my, namespace: @},
+  spec: {infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind: DockerCluster, name: my}}})";
+constexpr char kDocker[] =
+    "{apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: DockerCluster, metadata: {name: my, namespace: @}, "
+    "spec: "
+    "{region: a}}";
+constexpr char kMachine[] = R"({apiVersion: cluster.x-k8s.io/v1beta2, kind: Machine,
+  metadata: {name: my-0, namespace: @, labels: {cluster.x-k8s.io/cluster-name: my}},
+  spec: {clusterName: my, bootstrap: {dataSecretName: my-boot}}})";
+constexpr char kBoot[] =
+    "{apiVersion: v1, kind: Secret, metadata: {name: my-boot, namespace: @}, stringData: {value: from-a-file}}";
+
+class ApplyTest : public LocalClustersTest {
+ protected:
+  void SetUp() override {
+    LocalClustersTest::SetUp();
+    Put("01_cluster.yaml", kCluster);
+    Put("02_infrastructure.yaml", kDocker);
+    Put("10_machines.yaml", kMachine + std::string("\n---\n") + kBoot);
+  }
+  Outcome Apply(std::vector<std::string> more = {}, Variables variables = {}) {
+    std::vector<std::string> arguments = {"apply", folder_ / "m"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return Local(arguments, variables);
+  }
+  std::vector<std::string> Archives() {
+    std::vector<std::string> out;
+    for (const std::string& name : ListDir(folder_ / "m").value()) {
+      if (name.ends_with(".tar.gz")) out.push_back(folder_ / ("m/" + name));
+    }
+    return out;
+  }
+  std::string BootData() {
+    auto secret = Live("Secret", "my-boot");
+    return secret.ok() ? Base64Decode(GetString(secret->json(), {"data", "value"})).value() : secret.error().message;
+  }
+};
+
+TEST_F(ApplyTest, GoesThroughItsStagesWithHooks) {
+  const std::string log = folder_ / "log";
+  PutHook("pre-provision", "cat >" + (folder_ / "all") + "; echo pre >>" + log +
+                               "; echo '{apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: DockerCluster, "
+                               "metadata: {name: my, namespace: @}, spec: {region: b}}'");
+  PutHook("infra-ready", "cat >" + (folder_ / "infra") + "; echo $CLUSTERCTL_STAGE $CLUSTERCTL_CLUSTERS >>" + log +
+                             "; test -r $KUBECONFIG; echo some words");
+  PutHook("ignition", "cat >" + (folder_ / "ignition") + "; echo ignition >>" + log +
+                          "; echo '{apiVersion: v1, kind: Secret, metadata: {name: my-boot, namespace: @}, stringData: "
+                          "{value: from-the-hook}}'");
+  PutHook("post-provision", "cat >" + (folder_ / "post") + "; echo post >>" + log);
+  PlayControllers(Provision, Provision);
+  Outcome outcome = Apply();
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(Text("log"), "pre\ninfra-ready " + ns_ + "/my\nignition\npost\n");
+  EXPECT_EQ(GetString(Live("DockerCluster", "my")->json(), {"spec", "region"}), "b");
+  EXPECT_EQ(BootData(), "from-the-hook");
+  EXPECT_THAT(Text("all"), AllOf(HasSubstr("kind: Machine"), HasSubstr("from-a-file")));
+  EXPECT_THAT(Text("infra"), AllOf(HasSubstr("infrastructureProvisioned: true"), Not(HasSubstr("kind: Machine"))));
+  EXPECT_THAT(Text("ignition"), AllOf(HasSubstr("from-a-file"), HasSubstr("kind: Machine"), HasSubstr("uid:")));
+  EXPECT_THAT(Text("post"), HasSubstr("kind: Machine"));
+  EXPECT_THAT(outcome.err, HasSubstr("some words"));
+  EXPECT_THAT(outcome.err, Not(HasSubstr("from-")));
+  EXPECT_THAT(outcome.out, HasSubstr("Cluster " + ns_ + "/my is made"));
+  // Written back: as the cluster has them, without what is secret.
+  EXPECT_THAT(Text("m/applied/01_cluster.yaml"), HasSubstr("infrastructureProvisioned: true"));
+  EXPECT_THAT(Text("m/applied/10_machines.yaml"), AllOf(HasSubstr("name: my-boot"), Not(HasSubstr("ZnJvbS"))));
+  EXPECT_THAT(Text("m/02_infrastructure.yaml"), HasSubstr("region: a"));
+
+  // Once more: the machine has begun with its Secret.
+  const std::string version = Live("Machine", "my-0")->resource_version();
+  outcome = Apply();
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(Text("log"), Not(HasSubstr("ignition\npost\npre\ninfra-ready " + ns_ + "/my\nignition")));
+  EXPECT_EQ(Live("Machine", "my-0")->resource_version(), version);
+}
+
+// The files alone say what is applied, whoever edited them; a reference gets its value, which stays in no file.
+TEST_F(ApplyTest, FillsCredentialsIn) {
+  Put("00_other_secret.yaml",
+      "{apiVersion: v1, kind: Secret, metadata: {name: account, namespace: @, annotations: "
+      "{operator.cluster.x-k8s.io/fill-in: X_TOKEN}}, stringData: {token: '${X_TOKEN}', script: '${HOME}'}}");
+  Put("02_infrastructure.yaml",
+      "{apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: DockerCluster, metadata: {name: my, namespace: @, "
+      "annotations: {operator.cluster.x-k8s.io/fill-in: X_TOKEN}}, spec: {token: '${X_TOKEN}'}}");
+  PlayControllers(Provision, Provision);
+  Outcome outcome = Apply({}, {{"X_TOKEN", "hidden-token"}});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  auto secret = Live("Secret", "account");
+  ASSERT_TRUE(secret.ok());
+  EXPECT_EQ(Base64Decode(GetString(secret->json(), {"data", "token"})).value(), "hidden-token");
+  EXPECT_EQ(Base64Decode(GetString(secret->json(), {"data", "script"})).value(), "${HOME}");
+  EXPECT_FALSE(secret->has_annotation("operator.cluster.x-k8s.io/fill-in"));
+  EXPECT_EQ(GetString(Live("DockerCluster", "my")->json(), {"spec", "token"}), "hidden-token");
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_.path())) {
+    if (!entry.is_regular_file()) continue;
+    const std::string text = ReadFile(entry.path()).value();
+    EXPECT_THAT(text, Not(HasSubstr("hidden-token"))) << entry.path();
+    EXPECT_THAT(text, Not(HasSubstr(Base64Encode("hidden-token")))) << entry.path();
+  }
+  EXPECT_THAT(Text("m/applied/02_infrastructure.yaml"), HasSubstr("token: ${X_TOKEN}"));
+}
+
+// G11, G13: at once, and not at the end of the stage's time; and what helps to find out why is collected.
+TEST_F(ApplyTest, ATerminalFailureEndsAStageAtOnce) {
+  PlayControllers(Provision, [](kube::Object& machine) {
+    Ensure(machine.json(), {"status", "deprecated", "v1beta1", "failureReason"}) = "CreateError";
+    Ensure(machine.json(), {"status", "deprecated", "v1beta1", "failureMessage"}) = "no quota";
+    Ensure(machine.json(), {"status", "conditions"}) =
+        Json::array({{{"type", "Ready"}, {"status", "False"}, {"reason", "Failed"}, {"message", "no quota"}}});
+  });
+  const MonoTime begun = SystemClock().Monotonic();
+  Outcome outcome = Apply();
+  EXPECT_LT(SystemClock().Monotonic() - begun, Seconds(60));
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err,
+              HasSubstr("stage machines: machines: Machine " + ns_ + "/my-0 has failed: CreateError: no quota"));
+  EXPECT_THAT(Text("m/applied/10_machines.yaml"), HasSubstr("no quota"));
+  ASSERT_THAT(Archives(), SizeIs(1));
+  const std::string archive = Gunzip(ReadFile(Archives()[0]).value(), 64u << 20).value();
+  auto files = fetch::ReadTar(archive);
+  ASSERT_TRUE(files.ok()) << files.error().message;
+  EXPECT_THAT((*files)["conditions.txt"], HasSubstr("Machine " + ns_ + "/my-0  Ready=False  Failed  no quota"));
+  EXPECT_THAT((*files)["objects/Machine.cluster.x-k8s.io.yaml"], HasSubstr("my-0"));
+  EXPECT_THAT((*files)["objects/secret-names.txt"], HasSubstr(ns_ + "/my-boot\n"));
+  EXPECT_THAT((*files)["clusters.txt"], HasSubstr("Cluster/my"));
+  EXPECT_THAT(archive, Not(HasSubstr(Base64Encode("from-a-file"))));
+  EXPECT_THAT(archive, Not(HasSubstr("from-a-file")));
+}
+
+TEST_F(ApplyTest, AStageEndsWithItsTimeAndSaysWhatItWaitsFor) {
+  PlayControllers(
+      [](kube::Object& cluster) {
+        Ensure(cluster.json(), {"status", "conditions"}) = Json::array(
+            {{{"type", "InfrastructureReady"}, {"status", "False"}, {"reason", "NotYet"}, {"message", "no network"}}});
+      },
+      NoPlay);
+  Outcome outcome = Apply({"--timeout", "infrastructure=2s", "--no-collect"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("stage infrastructure"), HasSubstr("not done after"),
+                                 HasSubstr("InfrastructureReady is False: NotYet: no network")));
+  EXPECT_THAT(Archives(), IsEmpty());
+  EXPECT_FALSE(Live("Machine", "my-0").ok()) << "machines wait for the infrastructure";
+  EXPECT_THAT(Text("m/applied/02_infrastructure.yaml"), HasSubstr("uid:"));
+}
+
+TEST_F(ApplyTest, AHookThatFailsEndsTheRun) {
+  PutHook("pre-provision", "echo not today >&2; exit 4");
+  Outcome outcome = Apply({"--no-collect"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("not today"), HasSubstr("stage pre-provision"), HasSubstr("exit code 4")));
+  EXPECT_FALSE(Live("Cluster", "my").ok());
+}
+
+TEST_F(ApplyTest, AMachineWithoutItsBootstrapSecretIsToldBeforeItIsMade) {
+  Put("10_machines.yaml", kMachine);
+  PlayControllers(Provision, Provision);
+  Outcome outcome = Apply({"--no-collect"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("names the bootstrap Secret " + ns_ + "/my-boot, which is neither"));
+  EXPECT_FALSE(Live("Machine", "my-0").ok());
+}
+
+// What a hook may not do stays undone.
+TEST_F(ApplyTest, AHookAddsNothing) {
+  PutHook("pre-provision", "echo '{apiVersion: v1, kind: Secret, metadata: {name: more, namespace: @}}'");
+  Outcome outcome = Apply({"--no-collect"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("which is not among the manifests"));
+}
+
+TEST_F(ApplyTest, WaitsForAConditionOfACluster) {
+  client_
+      ->Create(ctx_, ClusterResource(),
+               kube::Object(Json{{"apiVersion", "cluster.x-k8s.io/v1beta2"},
+                                 {"kind", "Cluster"},
+                                 {"metadata", {{"name", "my"}, {"namespace", ns_}}}}))
+      .value();
+  Outcome outcome = Local({"wait", "my", "-n", ns_, "--timeout", "1s"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("Available=True: not done after"), HasSubstr("/my: Available isn't reported")));
+  outcome = Local({"wait", "none", "-n", ns_});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("Cluster " + ns_ + "/none isn't there"));
+  PlayControllers(
+      [](kube::Object& cluster) {
+        Ensure(cluster.json(), {"status", "conditions"}) = Json::array({{{"type", "Available"}, {"status", "True"}}});
+      },
+      NoPlay);
+  outcome = Local({"wait", "my", "-n", ns_});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, "Cluster " + ns_ + "/my: Available=True\n");
+}
+
+}  // namespace
+}  // namespace capi::cli::local_clusters

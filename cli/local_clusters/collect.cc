@@ -1,0 +1,206 @@
+#include "cli/local_clusters/collect.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+#include <system_error>
+
+#include "base/encoding.h"
+#include "base/strings.h"
+#include "base/yaml/yaml.h"
+#include "cli/frame/interrupt.h"
+#include "cli/frame/output.h"
+#include "cli/frame/printable.h"
+#include "cli/local_clusters/progress.h"
+#include "cli/local_clusters/watch.h"
+#include "fetch/archives/tar.h"
+#include "kube/meta/object_conditions.h"
+
+namespace capi::cli::local_clusters {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Of each log the end; of all of the archive, before it is packed.
+constexpr std::uintmax_t kMostOfLog = 4u << 20;
+constexpr size_t kMostOfAll = 256u << 20;
+constexpr size_t kMaxName = 100;  // of a file in an archive (tar.h)
+
+using Files = std::map<std::string, std::string>;
+
+// Thread-compatible.
+class Gatherer {
+ public:
+  Gatherer(const Context& ctx, ManagementCluster& cluster, const GatherInput& input)
+      : ctx_(ctx), cluster_(cluster), input_(input) {}
+
+  Status Objects();
+  void Trees();
+  void Logs();
+  Files Take();
+
+ private:
+  void Add(const std::string& name, std::string text);
+  void AddKind(const kube::Resource& resource);
+  void SecretNames();
+  void AddConditions(const kube::Object& object);
+  void AddLog(const fs::path& file, const std::string& name);
+  void Miss(const std::string& what, const std::string& why) { errors_ += fmt::format("{}: {}\n", what, why); }
+
+  const Context& ctx_;
+  ManagementCluster& cluster_;
+  const GatherInput& input_;
+  Files files_;
+  size_t size_ = 0;
+  std::string errors_, bad_, good_;  // conditions: those that aren't as they should be, and the others
+};
+
+void Gatherer::Add(const std::string& name, std::string text) {
+  if (text.empty()) return;
+  std::string fitted = name;
+  if (name.size() > kMaxName) fitted = name.substr(0, kMaxName - 20) + Sha256Hex(name).substr(0, 16);
+  if (size_ + text.size() > kMostOfAll) return Miss(name, "left out: the archive would be too large");
+  size_ += text.size();
+  files_[fitted] += text;
+}
+
+// What is neither True, nor a condition that is good when it is False, comes first.
+void Gatherer::AddConditions(const kube::Object& object) {
+  for (const kube::Condition& one : kube::Conditions(object)) {
+    std::string line = fmt::format("{}  {}={}  {}  {}\n", Describe(object), one.type, one.status, one.reason,
+                                   PrintableLine(one.message));
+    (one.status == "True" ? good_ : bad_) += line;
+  }
+}
+
+void Gatherer::AddKind(const kube::Resource& resource) {
+  std::string text;
+  auto see = [&](std::vector<kube::Object> page) -> Status {
+    for (kube::Object& object : page) {
+      DropManagedFields(object);
+      object = WithoutCredentials(std::move(object), input_.filled);
+      AddConditions(object);
+      text += "---\n" + ToYaml(object.json());
+      if (text.size() > kMostOfAll) return Error{Code::kInvalidArgument, "too many", {}};
+    }
+    return Ok();
+  };
+  Status listed = cluster_.client().ListPages(ctx_, resource, "", {}, see);
+  const std::string kind = kube::GroupKind{resource.group, resource.kind}.ToString();
+  if (!listed.ok()) Miss(kind, listed.error().message);
+  Add(fmt::format("objects/{}.yaml", kind), std::move(text));
+}
+
+void Gatherer::SecretNames() {
+  std::string text;
+  auto see = [&](std::vector<kube::Object> page) -> Status {
+    for (const kube::Object& object : page) text += fmt::format("{}/{}\n", object.ns(), object.name());
+    return Ok();
+  };
+  Status listed = cluster_.client().ListPages(ctx_, kube::Builtin("Secret"), "", {.metadata_only = true}, see);
+  if (!listed.ok()) Miss("Secrets", listed.error().message);
+  Add("objects/secret-names.txt", std::move(text));
+}
+
+Status Gatherer::Objects() {
+  std::vector<kube::Resource> all = TRY(cluster_.client().mapper().All(ctx_));
+  std::set<kube::GroupKind> seen;
+  for (const kube::Resource& resource : all) {
+    if (!resource.group.ends_with("cluster.x-k8s.io")) continue;
+    if (std::find(resource.verbs.begin(), resource.verbs.end(), "list") == resource.verbs.end()) continue;
+    if (!seen.insert({resource.group, resource.kind}).second) continue;  // another version of the same
+    auto best = cluster_.client().mapper().For(ctx_, {resource.group, resource.kind});
+    AddKind(best.ok() ? *best : resource);
+  }
+  for (const char* kind : {"Deployment", "Pod", "Node", "Namespace"}) AddKind(kube::Builtin(kind));
+  auto events = cluster_.client().mapper().For(ctx_, {"", "Event"}, "v1");
+  if (events.ok()) AddKind(*events);
+  SecretNames();
+  return Ok();
+}
+
+void Gatherer::Trees() {
+  std::ostringstream nowhere;
+  LiveLines none(nowhere, 0);
+  ClusterWatch watch(cluster_.client(), none, false);
+  auto clusters = cluster_.client().List(ctx_, ClusterResource(), "", {.metadata_only = true});
+  if (!clusters.ok()) return Miss("Clusters", clusters.error().message);
+  std::string text;
+  for (const kube::Object& one : clusters->items) {
+    for (const std::string& line : watch.Tree(ctx_, {one.ns(), one.name()})) text += PrintableLine(line) + "\n";
+    text += "\n";
+  }
+  Add("clusters.txt", std::move(text));
+}
+
+void Gatherer::AddLog(const fs::path& file, const std::string& name) {
+  std::error_code error;
+  const std::uintmax_t size = fs::file_size(file, error);
+  std::ifstream in(file, std::ios::binary);
+  if (error || !in) return Miss(name, "can't be read");
+  if (size > kMostOfLog) in.seekg(static_cast<std::streamoff>(size - kMostOfLog));
+  std::string text(std::min(size, kMostOfLog), '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<size_t>(in.gcount()));
+  Add(name, std::move(text));
+}
+
+// Logs alone: what lies beside them in a plane's folder are certificates, etcd's data and Secrets that are mounted.
+void Gatherer::Logs() {
+  if (input_.plane.empty()) return;
+  for (const char* part : {"logs", "pods"}) {
+    const fs::path root = fs::path(input_.plane) / part;
+    std::error_code error;
+    fs::recursive_directory_iterator at(root, fs::directory_options::skip_permission_denied, error), end;
+    for (; !error && at != end; at.increment(error)) {
+      if (at->is_directory() && at->path().filename() == "volumes") at.disable_recursion_pending();
+      if (!at->is_regular_file() || at->is_symlink() || at->path().extension() != ".log") continue;
+      AddLog(at->path(), fmt::format("{}/{}", part, fs::relative(at->path(), root).string()));
+    }
+  }
+}
+
+Files Gatherer::Take() {
+  Add("conditions.txt", bad_ + (bad_.empty() || good_.empty() ? "" : "\n") + good_);
+  Add("errors.txt", errors_);
+  return std::move(files_);
+}
+
+}  // namespace
+
+std::string ArchiveName(const std::string& folder, WallTime now) {
+  std::string time = ReplaceAll(ReplaceAll(FormatTime(now), "-", ""), ":", "");
+  return fmt::format("{}/collected-{}.tar.gz", folder, time);
+}
+
+Status Gather(const Context& ctx, ManagementCluster& cluster, const GatherInput& input) {
+  Gatherer gatherer(ctx, cluster, input);
+  Status objects = gatherer.Objects();
+  if (objects.ok()) gatherer.Trees();
+  gatherer.Logs();  // above all where the API server is away
+  const Files files = gatherer.Take();
+  if (files.empty()) return objects;
+  std::vector<std::pair<std::string, std::string_view>> entries;
+  for (const auto& [name, text] : files) entries.emplace_back(name, text);
+  return WriteOutputFile(input.archive, Gzip(fetch::WriteTar(entries)));
+}
+
+Status Collect(const Context& parent, const GlobalOptions& global, const CollectFlags& flags, World& world) {
+  Interrupt interrupt;
+  Context ctx = parent.WithStop(interrupt.token());
+  Notes notes(world.err);
+  TRY(LoadConfig(ctx, global, world.getenv, notes));  // nothing of it is needed; one that was asked for has to be right
+  Target target = TRY(TargetOf(flags.target, world.getenv));
+  ManagementCluster cluster = TRY(ManagementCluster::Open(target.cluster, world.getenv));
+  GatherInput input{target.plane, flags.output.empty() ? ArchiveName(".", ctx.clock->Now()) : flags.output, {}};
+  TRY(Gather(ctx, cluster, input));
+  world.out << input.archive << "\n";
+  return Ok();
+}
+
+}  // namespace capi::cli::local_clusters

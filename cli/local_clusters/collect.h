@@ -1,0 +1,34 @@
+// `clusterctl local collect`: logs, objects and conditions in one archive.
+#pragma once
+
+#include <string>
+
+#include "cli/local_clusters/references.h"
+#include "cli/local_clusters/target.h"
+
+namespace capi::cli::local_clusters {
+
+// The flags. A value.
+struct CollectFlags {
+  TargetOptions target;
+  std::string output;  // "" for a name with the time, in the working folder
+};
+
+// behaviour.md G13.
+Status Collect(const Context& parent, const GlobalOptions& global, const CollectFlags& flags, World& world);
+
+// A value.
+struct GatherInput {
+  std::string plane;    // folder of the local plane whose logs are taken; "" for none
+  std::string archive;  // the path
+  FilledIn filled;      // values that are left out wherever they are
+};
+
+// "FOLDER/collected-20260102T030405Z.tar.gz".
+std::string ArchiveName(const std::string& folder, WallTime now);
+
+// Writes the archive, for its owner alone. What can't be read is named in its errors.txt; an error is only that nothing
+// could be read or written. No value of a Secret is in it.
+Status Gather(const Context& ctx, ManagementCluster& cluster, const GatherInput& input);
+
+}  // namespace capi::cli::local_clusters

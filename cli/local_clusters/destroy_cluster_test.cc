@@ -1,0 +1,110 @@
+// G13 and G14 on a real API server, whose controllers the test plays.
+#include <gmock/gmock.h>
+
+#include "base/encoding.h"
+#include "cli/local_clusters/cluster_testing.h"
+#include "fetch/archives/tar.h"
+
+namespace capi::cli::local_clusters {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class DestroyTest : public LocalClustersTest {
+ protected:
+  void Make(const std::string& yaml) { kube::ApplyYaml(*client_, ReplaceAll(yaml, "@", ns_)); }
+  void MakeCluster(const std::string& name, const std::string& finalizer = "") {
+    Make("{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {name: " + name +
+         ", namespace: @, finalizers: [" + finalizer + "]}, spec: {}}");
+  }
+  void MakeMachine(const std::string& name, const std::string& cluster, const std::string& more = "") {
+    Make("{apiVersion: cluster.x-k8s.io/v1beta2, kind: Machine, metadata: {name: " + name +
+         ", namespace: @, labels: {cluster.x-k8s.io/cluster-name: " + cluster + "}" + more +
+         "}, spec: {clusterName: " + cluster + "}}");
+  }
+};
+
+TEST_F(DestroyTest, DeletesAndSaysWhatHangs) {
+  MakeCluster("my", "cluster.cluster.x-k8s.io");
+  MakeMachine("my-0", "my");
+  MakeMachine("other-0", "other");
+  Outcome outcome = Local({"destroy", "my", "-n", ns_, "--timeout", "1s"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err,
+              AllOf(HasSubstr("my is not gone after 1s"),
+                    HasSubstr("Cluster " + ns_ + "/my: finalizers cluster.cluster.x-k8s.io"),
+                    HasSubstr("Machine " + ns_ + "/my-0: not being deleted yet"), Not(HasSubstr("other-0"))));
+  kube::Object cluster = Live("Cluster", "my").value();
+  EXPECT_TRUE(cluster.deleting());
+  cluster.json()["metadata"].erase("finalizers");
+  ASSERT_TRUE(client_->Update(ctx_, ClusterResource(), cluster).ok());
+  // Once more: what has gone is no error.
+  outcome = Local({"destroy", "my", "-n", ns_});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, "Cluster " + ns_ + "/my isn't there\n");
+}
+
+TEST_F(DestroyTest, AllOfANamespace) {
+  MakeCluster("a");
+  MakeCluster("b");
+  Outcome outcome = Local({"destroy", "--all", "-n", ns_});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("--yes"));
+  EXPECT_TRUE(Live("Cluster", "a").ok());
+  outcome = Local({"destroy", "--all", "--yes", "-n", ns_});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, "Cluster " + ns_ + "/a is deleted\nCluster " + ns_ + "/b is deleted\n");
+  EXPECT_EQ(Live("Cluster", "b").code(), Code::kNotFound);
+}
+
+TEST_F(DestroyTest, APausedClusterIsLeftAlone) {
+  MakeCluster("a");
+  Make(
+      "{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {name: p, namespace: @}, spec: {paused: true}}");
+  Outcome outcome = Local({"destroy", "a", "p", "-n", ns_});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("/p is paused"));
+  EXPECT_TRUE(Live("Cluster", "a").ok()) << "nothing is begun";
+}
+
+TEST_F(DestroyTest, TheBootstrapMachineAlone) {
+  MakeCluster("my");
+  MakeMachine("my-bootstrap", "my");
+  MakeMachine("my-0", "my");
+  MakeMachine("made", "my",
+              ", ownerReferences: [{apiVersion: x/v1, kind: MachineSet, name: s, uid: u, controller: true}]");
+  Outcome outcome = Local({"destroy", "bootstrap", "my", "-n", ns_});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, "Machine " + ns_ + "/my-bootstrap is deleted\n");
+  EXPECT_EQ(Live("Machine", "my-bootstrap").code(), Code::kNotFound);
+  EXPECT_TRUE(Live("Machine", "my-0").ok());
+  EXPECT_TRUE(Live("Cluster", "my").ok());
+  outcome = Local({"destroy", "bootstrap", "my", "-n", ns_});
+  EXPECT_EQ(outcome.out, "Machine " + ns_ + "/my-bootstrap isn't there\n");
+  outcome = Local({"destroy", "bootstrap", "my", "-n", ns_, "--machine", "made"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("belongs to MachineSet s"));
+  outcome = Local({"destroy", "bootstrap", "other", "-n", ns_, "--machine", "my-0"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("is not of Cluster other"));
+}
+
+// G13.
+TEST_F(DestroyTest, CollectsObjectsAndNoSecrets) {
+  MakeCluster("my");
+  Make("{apiVersion: v1, kind: Secret, metadata: {name: account, namespace: @}, stringData: {a: hidden-value}}");
+  Outcome outcome = Local({"collect", "-o", folder_ / "all.tar.gz"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, (folder_ / "all.tar.gz") + "\n");
+  const std::string archive = Gunzip(ReadFile(folder_ / "all.tar.gz").value(), 64u << 20).value();
+  auto files = fetch::ReadTar(archive);
+  ASSERT_TRUE(files.ok()) << files.error().message;
+  EXPECT_THAT((*files)["objects/Cluster.cluster.x-k8s.io.yaml"], HasSubstr("namespace: " + ns_));
+  EXPECT_THAT((*files)["objects/secret-names.txt"], HasSubstr(ns_ + "/account\n"));
+  EXPECT_THAT(archive, Not(HasSubstr(Base64Encode("hidden-value"))));
+}
+
+}  // namespace
+}  // namespace capi::cli::local_clusters

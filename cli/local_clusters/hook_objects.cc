@@ -1,0 +1,82 @@
+#include "cli/local_clusters/hook_objects.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/strings.h"
+#include "base/yaml/yaml.h"
+#include "cli/local_clusters/parts.h"
+
+namespace capi::cli::local_clusters {
+namespace {
+
+Error Invalid(std::string message) { return Error{Code::kInvalidArgument, std::move(message), {}}; }
+
+Result<std::vector<kube::Object>> ReadPrinted(std::string_view printed) {
+  std::vector<kube::Object> out;
+  for (YamlDocument& document : TRY_WITH(ParseYamlStream(printed), "what the hook printed")) {
+    kube::Object object(std::move(document.value));
+    if (!object.json().is_object() || object.kind().empty() || object.name().empty())
+      return Invalid(
+          fmt::format("what the hook printed isn't an object with kind and name in line {}: words go to standard error",
+                      document.line));
+    out.push_back(std::move(object));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string ToStream(const std::vector<kube::Object>& objects) {
+  std::string out;
+  for (const kube::Object& object : objects) out += "---\n" + ToYaml(object.json());
+  return out;
+}
+
+Status TakeChanged(std::string_view printed, std::vector<Manifest>& manifests) {
+  for (kube::Object& object : TRY(ReadPrinted(printed))) {
+    auto same = [&](const Manifest& one) { return one.object.id() == object.id(); };
+    auto found = std::find_if(manifests.begin(), manifests.end(), same);
+    if (found == manifests.end())
+      return Invalid(
+          fmt::format("the hook printed {}, which is not among the manifests: it may change them, and not add to them",
+                      object.id().ToString()));
+    found->object = std::move(object);
+  }
+  return Ok();
+}
+
+std::set<std::string> BootstrapSecrets(const std::vector<Manifest>& manifests) {
+  std::set<std::string> out;
+  for (const Manifest& one : manifests) {
+    for (std::string& name : BootstrapSecretsOf(one.object)) out.insert(std::move(name));
+  }
+  return out;
+}
+
+bool IsBootstrapSecret(const kube::Object& object, const std::set<std::string>& names) {
+  return object.kind() == "Secret" && object.group_version().group.empty() &&
+         names.contains(object.ns() + "/" + object.name());
+}
+
+Status TakeSecrets(std::string_view printed, const std::set<std::string>& names, std::vector<Manifest>& secrets) {
+  for (kube::Object& object : TRY(ReadPrinted(printed))) {
+    if (!IsBootstrapSecret(object, names))
+      return Invalid(fmt::format(
+          "the hook printed {}, which is no bootstrap Secret that a machine of the manifests names (there are: {})",
+          object.id().ToString(),
+          names.empty() ? "none" : Join(std::vector<std::string>(names.begin(), names.end()), ", ")));
+    auto same = [&](const Manifest& one) { return one.object.id() == object.id(); };
+    auto found = std::find_if(secrets.begin(), secrets.end(), same);
+    const std::string file = fmt::format("10_machines_secret_{}.yaml", object.name());
+    if (found == secrets.end()) {
+      secrets.push_back({std::move(object), file});
+    } else {
+      found->object = std::move(object);
+    }
+  }
+  return Ok();
+}
+
+}  // namespace capi::cli::local_clusters

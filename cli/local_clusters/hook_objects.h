@@ -1,0 +1,28 @@
+// What a hook is given, and what it may change. Pure.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/local_clusters/manifest_folder.h"
+
+namespace capi::cli::local_clusters {
+
+// A stream of documents, as kubectl takes it.
+std::string ToStream(const std::vector<kube::Object>& objects);
+
+// What the hook pre-provision printed takes the place of the manifests that it changes. kInvalidArgument for an object
+// that isn't among them, and for what is no object; no error repeats a value.
+Status TakeChanged(std::string_view printed, std::vector<Manifest>& manifests);
+
+// "namespace/name" of every bootstrap Secret that a machine of the manifests names.
+std::set<std::string> BootstrapSecrets(const std::vector<Manifest>& manifests);
+bool IsBootstrapSecret(const kube::Object& object, const std::set<std::string>& names);
+
+// What the hook ignition printed: bootstrap Secrets, which take the place of those of `secrets`, or are added.
+// kInvalidArgument for any other object, by its name alone.
+Status TakeSecrets(std::string_view printed, const std::set<std::string>& names, std::vector<Manifest>& secrets);
+
+}  // namespace capi::cli::local_clusters

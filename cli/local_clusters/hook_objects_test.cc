@@ -1,0 +1,67 @@
+#include "cli/local_clusters/hook_objects.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/yaml/yaml.h"
+
+namespace capi::cli::local_clusters {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+std::vector<Manifest> Manifests(const std::string& yaml) {
+  std::vector<Manifest> out;
+  for (YamlDocument& document : ParseYamlStream(yaml).value())
+    out.push_back({kube::Object(std::move(document.value)), "f.yaml", document.line});
+  return out;
+}
+
+constexpr char kMachine[] =
+    "{apiVersion: cluster.x-k8s.io/v1beta2, kind: Machine, metadata: {name: m, namespace: n}, spec: {bootstrap: "
+    "{dataSecretName: boot}}}\n";
+
+// G11: a hook may change what it was given, and adds nothing.
+TEST(HookObjects, PreProvisionChangesManifests) {
+  std::vector<Manifest> manifests = Manifests(kMachine);
+  ASSERT_TRUE(TakeChanged("", manifests).ok());
+  ASSERT_TRUE(
+      TakeChanged("{apiVersion: cluster.x-k8s.io/v1beta2, kind: Machine, metadata: {name: m, namespace: n}, spec: "
+                  "{version: v2}}",
+                  manifests)
+          .ok());
+  EXPECT_EQ(GetString(manifests[0].object.json(), {"spec", "version"}), "v2");
+  EXPECT_EQ(manifests[0].file, "f.yaml");
+  for (const char* bad :
+       {"{apiVersion: v1, kind: Secret, metadata: {name: other, namespace: n}, stringData: {a: hidden}}",
+        "made the role hidden", "- hidden", "{kind: Secret}", "a: [hidden"}) {
+    Status got = TakeChanged(bad, manifests);
+    ASSERT_FALSE(got.ok()) << bad;
+    EXPECT_THAT(got.error().message, Not(HasSubstr("hidden")));
+  }
+}
+
+TEST(HookObjects, IgnitionReplacesBootstrapSecretsAlone) {
+  std::vector<Manifest> manifests = Manifests(kMachine);
+  const std::set<std::string> names = BootstrapSecrets(manifests);
+  EXPECT_THAT(names, ElementsAre("n/boot"));
+  std::vector<Manifest> secrets;
+  const std::string boot = "{apiVersion: v1, kind: Secret, metadata: {name: boot, namespace: n}, stringData: {value: ";
+  ASSERT_TRUE(TakeSecrets(boot + "one}}", names, secrets).ok());
+  ASSERT_TRUE(TakeSecrets(boot + "two}}", names, secrets).ok());
+  ASSERT_EQ(secrets.size(), 1u);
+  EXPECT_EQ(GetString(secrets[0].object.json(), {"stringData", "value"}), "two");
+  for (const char* bad :
+       {"{apiVersion: v1, kind: Secret, metadata: {name: other, namespace: n}, stringData: {a: hidden}}",
+        "{apiVersion: v1, kind: ConfigMap, metadata: {name: boot, namespace: n}}"}) {
+    Status got = TakeSecrets(bad, names, secrets);
+    ASSERT_FALSE(got.ok()) << bad;
+    EXPECT_THAT(got.error().message, HasSubstr("n/boot"));
+    EXPECT_THAT(got.error().message, Not(HasSubstr("hidden")));
+  }
+}
+
+}  // namespace
+}  // namespace capi::cli::local_clusters

@@ -1,0 +1,41 @@
+// A folder of manifests on disk: numbered files that people edit, and what became of them.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cli/local_clusters/references.h"
+#include "kube/meta/object.h"
+
+namespace capi::cli::local_clusters {
+
+// An object of a file, as it stands there. A value.
+struct Manifest {
+  kube::Object object;
+  std::string file;  // its name in the folder
+  int line = 1;
+  std::string Where() const;  // "01_cluster_a.yaml:1"
+};
+
+// Writes each object into a file of its own. kAlreadyExists, before anything is written, for a folder that has YAML
+// files already. Returns the names, sorted.
+Result<std::vector<std::string>> WriteManifests(const std::string& folder, const std::vector<kube::Object>& objects);
+
+// All objects of the folder's *.yaml, *.yml and *.json, in file-name order; hidden files, backups (~) and folders are
+// left out. kInvalidArgument for any other file, for what is no object with apiVersion, kind and name, for a List, and
+// for one object that is there twice; each with file and line.
+Result<std::vector<Manifest>> ReadManifests(const std::string& folder);
+
+// All with their references filled in. kInvalidArgument names every variable that has no value.
+Status FillInAll(std::vector<Manifest>& manifests, const templating::Variables& variables, FilledIn& filled);
+
+// The programs in the folder's `hooks`, named for their stages (stages.h). kInvalidArgument for one that isn't
+// executable, or has another name.
+Result<std::vector<std::string>> ListHooks(const std::string& folder);
+
+// Where the objects as the cluster has them are written: `applied` in the folder. No value of a Secret, and no
+// credential of `filled`, is in them.
+Status WriteApplied(const std::string& folder, const std::vector<Manifest>& live, const FilledIn& filled);
+
+}  // namespace capi::cli::local_clusters

@@ -1,0 +1,151 @@
+#include "cli/local_clusters/progress.h"
+
+#include <fmt/format.h>
+
+#include "base/strings.h"
+#include "kube/meta/object_conditions.h"
+
+namespace capi::cli::local_clusters {
+namespace {
+
+constexpr char kPausedAnnotation[] = "cluster.x-k8s.io/paused";
+constexpr size_t kMostWords = 500;
+
+bool IsTrue(const kube::Object& object, std::string_view type) { return kube::IsTrue(kube::Conditions(object), type); }
+
+// What the contract v1beta2 has a status say, and a condition as well.
+bool IsInitialized(const kube::Object& object, std::string_view member, std::string_view condition) {
+  return GetBool(object.json(), {"status", "initialization", member}) || IsTrue(object, condition);
+}
+
+// "Cluster a/b: InfrastructureReady is ...".
+std::string WaitsFor(const kube::Object& object, std::string_view type) {
+  std::string words = ConditionWords(object, type);
+  return fmt::format("{}: {} {}", Describe(object), type, words.empty() ? "isn't reported yet" : "is " + words);
+}
+
+std::string JoinWords(const std::string& reason, const std::string& message) {
+  if (reason.empty() || message.empty()) return reason + message;
+  return reason + ": " + message;
+}
+
+// A terminal failure of the contract v1beta1, which v1beta2 keeps among what is deprecated.
+std::string FailureOf(const kube::Object& object) {
+  const Json& json = object.json();
+  std::string words =
+      JoinWords(GetString(json, {"status", "failureReason"}), GetString(json, {"status", "failureMessage"}));
+  if (!words.empty()) return words;
+  return JoinWords(GetString(json, {"status", "deprecated", "v1beta1", "failureReason"}),
+                   GetString(json, {"status", "deprecated", "v1beta1", "failureMessage"}));
+}
+
+// What is the same for all: a cluster that isn't there, or gets no further.
+std::optional<Verdict> JudgeAtAll(const ClusterState& state) {
+  Verdict out;
+  if (!state.cluster) {
+    out.terminal = fmt::format("Cluster {}/{} isn't there", state.ns, state.name);
+    return out;
+  }
+  out.terminal = TerminalOf(state);
+  return out.terminal.empty() ? std::nullopt : std::optional(out);
+}
+
+// Fewer machines than this object wants: in words; "" where it has them all.
+std::string LacksMachines(const kube::Object& object) {
+  const Json* wanted = Find(object.json(), {"spec", "replicas"});
+  if (wanted == nullptr || !wanted->is_number_integer()) return "";
+  const Json* status = Find(object.json(), {"status", "replicas"});
+  const std::int64_t has = GetInt(object.json(), {"status", "replicas"});
+  if (status != nullptr && has >= wanted->get<std::int64_t>()) return "";
+  return fmt::format("{}: {} of {} machines are there", Describe(object), has, wanted->get<std::int64_t>());
+}
+
+bool HasControlPlane(const kube::Object& cluster) {
+  return Find(cluster.json(), {"spec", "controlPlaneRef"}) != nullptr ||
+         Find(cluster.json(), {"spec", "topology"}) != nullptr;
+}
+
+}  // namespace
+
+std::string Describe(const kube::Object& object) {
+  if (object.ns().empty()) return fmt::format("{} {}", object.kind(), object.name());
+  return fmt::format("{} {}/{}", object.kind(), object.ns(), object.name());
+}
+
+std::string ConditionWords(const kube::Object& object, std::string_view type) {
+  const std::vector<kube::Condition> conditions = kube::Conditions(object);
+  const kube::Condition* found = kube::FindCondition(conditions, type);
+  if (found == nullptr) return "";
+  std::string why = JoinWords(found->reason, found->message);
+  return Shorten(why.empty() ? found->status : fmt::format("{}: {}", found->status, why), kMostWords);
+}
+
+Result<WantedCondition> ParseWantedCondition(const std::string& text) {
+  size_t equals = text.find('=');
+  WantedCondition out{text.substr(0, equals), equals == std::string::npos ? "True" : text.substr(equals + 1)};
+  const bool known = out.status == "True" || out.status == "False" || out.status == "Unknown";
+  if (!out.type.empty() && known) return out;
+  return Error{
+      Code::kInvalidArgument,
+      fmt::format("--for {}: write CONDITION or CONDITION=STATUS, the status being True, False or Unknown", text),
+      {}};
+}
+
+std::string TerminalOf(const ClusterState& state) {
+  if (!state.cluster) return "";
+  const kube::Object& cluster = *state.cluster;
+  if (cluster.deleting()) return fmt::format("{} is being deleted", Describe(cluster));
+  if (std::string words = FailureOf(cluster); !words.empty())
+    return fmt::format("{} has failed: {}", Describe(cluster), Shorten(words, kMostWords));
+  for (const auto* objects : {&state.machines, &state.others}) {
+    for (const kube::Object& object : *objects) {
+      if (object.deleting()) continue;  // somebody replaces it
+      std::string words = FailureOf(object);
+      if (!words.empty()) return fmt::format("{} has failed: {}", Describe(object), Shorten(words, kMostWords));
+    }
+  }
+  if (GetBool(cluster.json(), {"spec", "paused"}) || cluster.has_annotation(kPausedAnnotation))
+    return fmt::format("{} is paused: nothing becomes of it until it is resumed", Describe(cluster));
+  return "";
+}
+
+Verdict JudgeInfrastructure(const ClusterState& state) {
+  if (auto ended = JudgeAtAll(state)) return *ended;
+  Verdict out;
+  out.done = IsInitialized(*state.cluster, "infrastructureProvisioned", "InfrastructureReady");
+  if (!out.done) out.waits_for = WaitsFor(*state.cluster, "InfrastructureReady");
+  return out;
+}
+
+Verdict JudgeMachines(const ClusterState& state) {
+  if (auto ended = JudgeAtAll(state)) return *ended;
+  Verdict out;
+  if (HasControlPlane(*state.cluster) &&
+      !IsInitialized(*state.cluster, "controlPlaneInitialized", "ControlPlaneInitialized"))
+    out.waits_for = WaitsFor(*state.cluster, "ControlPlaneInitialized");
+  for (const kube::Object& object : state.others) {
+    if (out.waits_for.empty()) out.waits_for = LacksMachines(object);
+  }
+  for (const kube::Object& machine : state.machines) {
+    if (!out.waits_for.empty()) break;
+    if (!IsInitialized(machine, "infrastructureProvisioned", "InfrastructureReady"))
+      out.waits_for = WaitsFor(machine, "InfrastructureReady");
+  }
+  out.done = out.waits_for.empty();
+  return out;
+}
+
+Verdict JudgeCondition(const ClusterState& state, const WantedCondition& wanted) {
+  // Somebody may wait for a pause, or for the deletion.
+  if (!state.cluster) return *JudgeAtAll(state);
+  Verdict out;
+  const std::vector<kube::Condition> conditions = kube::Conditions(*state.cluster);
+  const kube::Condition* found = kube::FindCondition(conditions, wanted.type);
+  out.done = found != nullptr && found->status == wanted.status;
+  if (out.done) return out;
+  if (auto ended = JudgeAtAll(state)) return *ended;
+  out.waits_for = WaitsFor(*state.cluster, wanted.type);
+  return out;
+}
+
+}  // namespace capi::cli::local_clusters

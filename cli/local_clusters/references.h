@@ -1,0 +1,50 @@
+// Credentials in manifests on disk: files hold ${NAME} in the place of a credential's value, and an annotation that
+// says which references are to be filled in; every other ${...} of a file is the text of somebody's script. Pure.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kube/meta/object.h"
+#include "templating/render.h"
+
+namespace capi::cli::local_clusters {
+
+// On an object of a file: the names of the references in it, with commas between. Never reaches a cluster.
+inline constexpr std::string_view kFillIn = "operator.cluster.x-k8s.io/fill-in";
+
+// Whether a variable is a credential by its name: AWS_SECRET_ACCESS_KEY, GITHUB_TOKEN. One that ends with _NAME isn't.
+bool NamesCredential(std::string_view variable);
+
+// Which variables of a template are credentials. A value.
+struct CredentialRules {
+  std::set<std::string> yes, no;  // by --credential and --no-credential; they take precedence over names
+  std::set<std::string> plain;    // never: the cluster's name, the counts, ...
+};
+
+// The objects of a template with its values filled in, and ${NAME} for each credential: those by their names, and all
+// that the text of a Secret has. A credential needs no value yet. `mark`: random digits, at least 16, that the text
+// doesn't have. kInvalidArgument names a variable without value, or a credential that the template takes apart
+// (${NAME:0:3}) or names an object with.
+Result<std::vector<kube::Object>> RenderWithReferences(std::string_view text, const templating::Variables& variables,
+                                                       const CredentialRules& rules, const std::string& ns,
+                                                       const std::string& mark);
+
+// The names in its annotation, none where it has none.
+std::vector<std::string> ReferencesOf(const kube::Object& object);
+
+// The values that were filled in, by name. A value that holds credentials: for no log, and no file.
+using FilledIn = std::map<std::string, std::string>;
+
+// `object` with the values in the place of its references, without the annotation; `filled` gets the values, `missing`
+// the names that have none. kInvalidArgument for a name of the annotation that the object has no reference of.
+Result<kube::Object> FillIn(kube::Object object, const templating::Variables& variables, FilledIn& filled,
+                            std::set<std::string>& missing);
+
+// The other way round: `live` with references for those values, wherever they are. Of a Secret all values are left out.
+kube::Object WithoutCredentials(kube::Object live, const FilledIn& filled);
+
+}  // namespace capi::cli::local_clusters

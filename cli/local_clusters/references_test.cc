@@ -1,0 +1,139 @@
+#include "cli/local_clusters/references.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/yaml/yaml.h"
+
+namespace capi::cli::local_clusters {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr char kMark[] = "4711081542110815";
+
+templating::Variables From(std::map<std::string, std::string> values) {
+  return [values = std::move(values)](const std::string& name) -> std::optional<std::string> {
+    auto found = values.find(name);
+    return found == values.end() ? std::nullopt : std::optional(found->second);
+  };
+}
+
+std::string Texts(const std::vector<kube::Object>& objects) {
+  std::string out;
+  for (const kube::Object& one : objects) out += ToYaml(one.json());
+  return out;
+}
+
+TEST(References, CredentialsByTheirNames) {
+  for (const char* name : {"AWS_SECRET_ACCESS_KEY", "AWS_ACCESS_KEY_ID", "GITHUB_TOKEN", "vsphere_password",
+                           "AWS_B64ENCODED_CREDENTIALS", "SSH_PRIVATE_KEY", "X_API_KEY"})
+    EXPECT_TRUE(NamesCredential(name)) << name;
+  for (const char* name :
+       {"AWS_REGION", "AZURE_CLUSTER_IDENTITY_SECRET_NAME", "SECRET_NAMESPACE", "CLUSTER_NAME", "SSH_KEY"})
+    EXPECT_FALSE(NamesCredential(name)) << name;
+}
+
+// G10: by its name, and in a Secret whatever its name is; flow style, keys beside, and twice.
+TEST(References, StandInThePlaceOfCredentials) {
+  auto objects = RenderWithReferences(
+      "{apiVersion: v1, kind: Secret, metadata: {name: '${CLUSTER_NAME}'}, stringData: {user: ${USER_X}, both: "
+      "'${USER_X}:${P_TOKEN}'}}\n"
+      "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {user: '${USER_X}', region: '${REGION}', "
+      "script: 'echo $${HOME}', free: '${FREE_TOKEN:=none}'}}\n",
+      From({{"USER_X", "hidden-user"}, {"REGION", "here"}, {"CLUSTER_NAME", "a"}}), {{}, {}, {"CLUSTER_NAME"}}, "ns",
+      kMark);
+  ASSERT_TRUE(objects.ok()) << objects.error().message;
+  const std::string text = Texts(*objects);
+  EXPECT_THAT(text, Not(HasSubstr("hidden")));
+  EXPECT_THAT(text, Not(HasSubstr(kMark)));
+  const Json &secret = (*objects)[0].json(), &map = (*objects)[1].json();
+  EXPECT_EQ(GetString(secret, {"metadata", "name"}), "a");
+  EXPECT_EQ(GetString(secret, {"stringData", "both"}), "${USER_X}:${P_TOKEN}");
+  EXPECT_EQ(GetString(map, {"data", "user"}), "${USER_X}");
+  EXPECT_EQ(GetString(map, {"data", "region"}), "here");
+  EXPECT_EQ(GetString(map, {"data", "script"}), "echo ${HOME}");
+  EXPECT_EQ(GetString(map, {"data", "free"}), "none");
+  EXPECT_THAT(ReferencesOf((*objects)[0]), ElementsAre("P_TOKEN", "USER_X"));
+  EXPECT_THAT(ReferencesOf((*objects)[1]), ElementsAre("USER_X"));
+}
+
+TEST(References, RulesTakePrecedence) {
+  const char* text = "{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {a: '${A_TOKEN}', b: '${B}'}}";
+  auto objects =
+      RenderWithReferences(text, From({{"A_TOKEN", "aa"}, {"B", "bb"}}), {{"B"}, {"A_TOKEN"}, {}}, "ns", kMark);
+  ASSERT_TRUE(objects.ok()) << objects.error().message;
+  EXPECT_EQ(GetString((*objects)[0].json(), {"data", "a"}), "aa");
+  EXPECT_EQ(GetString((*objects)[0].json(), {"data", "b"}), "${B}");
+}
+
+TEST(References, WhatAFileCannotSayIsRefused) {
+  struct Case {
+    const char* text;
+    const char* error;
+  };
+  const Case cases[] = {
+      {"{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {a: '${A_TOKEN:0:20}'}}",
+       "takes a credential apart"},
+      {"{apiVersion: v1, kind: Secret, metadata: {name: c}, stringData: {a: '${USER_X:0:20}'}}",
+       "a part of a variable's"},
+      {"{apiVersion: v1, kind: ConfigMap, metadata: {name: '${A_TOKEN}'}}", "identity"},
+      {"{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {'${A_TOKEN}': x}}", "makes a key of it"},
+      {"{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {a: '${A_TOKEN} $${A_TOKEN}'}}", "by itself, too"},
+      {"{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {a: '${MISSING}'}}", "MISSING"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.text);
+    auto got = RenderWithReferences(c.text, From({{"A_TOKEN", "hidden"}, {"USER_X", "hidden"}}), {}, "ns", kMark);
+    ASSERT_FALSE(got.ok());
+    EXPECT_EQ(got.code(), Code::kInvalidArgument);
+    EXPECT_THAT(got.error().message, HasSubstr(c.error));
+    EXPECT_THAT(got.error().message, Not(HasSubstr("hidden")));
+  }
+}
+
+kube::Object WithData(const std::string& annotation, const std::string& a) {
+  kube::Object out(
+      Json{{"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"metadata", {{"name", "c"}}}, {"data", {{"a", a}}}});
+  if (!annotation.empty()) out.set_annotation(kFillIn, annotation);
+  return out;
+}
+
+// G11. What the annotation doesn't name is a script's own; a value isn't filled in once more.
+TEST(References, AreFilledIn) {
+  FilledIn filled;
+  std::set<std::string> missing;
+  auto got = FillIn(WithData("A, B", "${A} ${HOME} ${B} $$ ${"), From({{"A", "1${B}"}, {"B", "two"}}), filled, missing);
+  ASSERT_TRUE(got.ok()) << got.error().message;
+  EXPECT_EQ(GetString(got->json(), {"data", "a"}), "1${B} ${HOME} two $$ ${");
+  EXPECT_EQ(Find(got->json(), {"metadata", "annotations"}), nullptr);
+  EXPECT_TRUE(missing.empty());
+  EXPECT_EQ(filled, (FilledIn{{"A", "1${B}"}, {"B", "two"}}));
+
+  EXPECT_TRUE(FillIn(WithData("A,C", "${A}${C}"), From({{"A", "x"}}), filled, missing).ok());
+  EXPECT_THAT(missing, ElementsAre("C"));
+  EXPECT_THAT(FillIn(WithData("D", "none"), From({{"D", "x"}}), filled, missing).error().message, HasSubstr("${D}"));
+  auto untouched = FillIn(WithData("", "${A}"), From({{"A", "x"}}), filled, missing);
+  EXPECT_EQ(GetString(untouched->json(), {"data", "a"}), "${A}");
+}
+
+TEST(References, ComeBackForWhatIsWritten) {
+  FilledIn filled = {{"A", "hidden-one"}, {"LONG", "hidden-one-more"}, {"TINY", "x"}};
+  kube::Object map = WithoutCredentials(WithData("", "x hidden-one-more, hidden-one"), filled);
+  EXPECT_EQ(GetString(map.json(), {"data", "a"}), "x ${LONG}, ${A}");
+  kube::Object secret(Json{
+      {"apiVersion", "v1"},
+      {"kind", "Secret"},
+      {"metadata", {{"name", "s"}, {"annotations", {{"kubectl.kubernetes.io/last-applied-configuration", "hidden"}}}}},
+      {"data", {{"a", "aGlkZGVu"}}},
+      {"stringData", {{"b", "hidden"}}}});
+  const std::string text = ToYaml(WithoutCredentials(secret, {}).json());
+  EXPECT_THAT(text, Not(HasSubstr("hidden")));
+  EXPECT_THAT(text, Not(HasSubstr("aGlkZGVu")));
+  EXPECT_THAT(text, HasSubstr("name: s"));
+}
+
+}  // namespace
+}  // namespace capi::cli::local_clusters

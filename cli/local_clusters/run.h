@@ -1,0 +1,65 @@
+// One run of `local apply`: its stages.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cli/frame/live_lines.h"
+#include "cli/frame/management_cluster.h"
+#include "cli/local_clusters/manifest_folder.h"
+#include "cli/local_clusters/stages.h"
+#include "cli/local_clusters/watch.h"
+
+namespace capi::cli::local_clusters {
+
+// What a run begins with. A value.
+struct Plan {
+  std::string folder;      // of the manifests
+  std::string kubeconfig;  // for hooks
+  std::vector<Manifest> manifests;
+  FilledIn filled;
+  Hooks hooks;
+  Timeouts timeouts;
+};
+
+// Thread-compatible.
+class Run {
+ public:
+  // `cluster` and `world` must outlive it.
+  Run(Plan plan, ManagementCluster& cluster, World& world);
+
+  // All stages, in their order. What was applied is written back after each, also after one that failed.
+  Status Go(const Context& ctx);
+  // The Clusters of the manifests.
+  const std::vector<ClusterName>& clusters() const { return clusters_; }
+
+ private:
+  Status Do(const Context& ctx, Stage stage);
+  Status DoInfrastructure(const Context& ctx);
+  Status DoMachines(const Context& ctx);
+  Status DoIgnition(const Context& ctx);
+  // Runs the stage's hook on these objects; "" where it has none.
+  Result<std::string> CallHook(const Context& ctx, Stage stage, const std::vector<kube::Object>& objects);
+  void Split();
+  Status ApplyAll(const Context& ctx, std::vector<Manifest>& manifests);
+  Result<kube::Object> ApplyOne(const Context& ctx, const kube::Object& object);
+  // Those of these manifests as they are now, without those that aren't there.
+  Result<std::vector<Manifest>> Live(const Context& ctx, const std::vector<Manifest>& manifests);
+  Status WriteBack(const Context& ctx);
+  Status CheckBootstrap(const Context& ctx);
+  Result<bool> IsThere(const Context& ctx, const kube::Object& object);
+  std::vector<kube::ObjectId> Watched() const;
+
+  Plan plan_;
+  ManagementCluster& cluster_;
+  World& world_;
+  Notes notes_;
+  LiveLines lines_;
+  ClusterWatch watch_;
+  std::vector<ClusterName> clusters_;
+  std::vector<Manifest> infrastructure_, secrets_, machines_;  // of plan_.manifests, by stage
+  bool began_ = false;                                         // something was applied
+};
+
+}  // namespace capi::cli::local_clusters

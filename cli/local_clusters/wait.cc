@@ -1,0 +1,41 @@
+#include "cli/local_clusters/wait.h"
+
+#include <fmt/format.h>
+
+#include "api/types.h"
+#include "cli/frame/interrupt.h"
+#include "cli/local_clusters/watch.h"
+
+namespace capi::cli::local_clusters {
+
+Result<Millis> ParseTimeout(const std::string& text) {
+  auto duration = api::ParseDuration(text);
+  if (duration.ok() && *duration > Millis(0)) return *duration;
+  return Error{
+      Code::kInvalidArgument, fmt::format("--timeout {}: it is no duration above 0; write 90s or 20m", text), {}};
+}
+
+Status Wait(const Context& parent, const GlobalOptions& global, const WaitOptions& options, World& world) {
+  if (options.names.empty()) return Error{Code::kInvalidArgument, "please specify the name of a cluster", {}};
+  WantedCondition wanted = TRY(ParseWantedCondition(options.condition));
+  Millis timeout = TRY(ParseTimeout(options.timeout));
+  Interrupt interrupt;
+  Context ctx = parent.WithStop(interrupt.token());
+  Notes notes(world.err);
+  TRY(LoadConfig(ctx, global, world.getenv, notes));  // nothing of it is needed; one that was asked for has to be right
+  Target target = TRY(TargetOf(options.target, world.getenv));
+  ManagementCluster cluster = TRY(OpenTarget(ctx, target.cluster, world));
+  std::vector<ClusterName> clusters;
+  for (const std::string& name : options.names)
+    clusters.push_back({options.ns.empty() ? cluster.ns() : options.ns, name});
+  LiveLines lines(world.err, world.err_columns);
+  ClusterWatch watch(cluster.client(), lines, world.err_columns > 0);
+  auto judge = [&](const ClusterState& state) { return JudgeCondition(state, wanted); };
+  const std::string what = fmt::format("{}={}", wanted.type, wanted.status);
+  TRY(OrInterrupted(ctx, watch.Await(ctx.WithTimeout(timeout), clusters, judge, what)));
+  lines.Draw({});
+  for (const ClusterName& one : clusters) world.out << fmt::format("Cluster {}/{}: {}\n", one.ns, one.name, what);
+  return Ok();
+}
+
+}  // namespace capi::cli::local_clusters

@@ -1,0 +1,125 @@
+#include "cli/local_clusters/watch.h"
+
+#include <fmt/format.h>
+
+#include "api/types.h"
+#include "cli/describe/cluster_reader.h"
+#include "cli/describe/cluster_tree.h"
+#include "cli/frame/management_cluster.h"
+
+namespace capi::cli::local_clusters {
+namespace {
+
+constexpr Millis kPause{500};
+// More than these push what was said before out of the terminal.
+constexpr size_t kMostLines = 20;
+
+kube::Resource Own(const char* plural, const char* kind) {
+  return {.group = "cluster.x-k8s.io", .version = std::string(kContract), .plural = plural, .kind = kind};
+}
+
+// The condition that tells most of an object.
+std::string WordsOf(const describe::ClusterObject& object) {
+  for (const char* type : {"Available", "Ready"}) {
+    const describe::Condition* found = describe::FindCondition(object.conditions, type);
+    if (found == nullptr) continue;
+    const std::string reason = found->status == "True" || found->reason.empty() ? "" : ": " + found->reason;
+    return fmt::format("  {}={}{}", found->type, found->status, reason);
+  }
+  return "";
+}
+
+void AddLines(const describe::ClusterNode& node, const std::string& indent, std::vector<std::string>& out) {
+  const std::string role = node.role.empty() ? "" : node.role + " - ";
+  out.push_back(indent + role + describe::NodeName(node) + WordsOf(node.object));
+  for (const auto& child : node.children) AddLines(*child, indent + "  ", out);
+}
+
+}  // namespace
+
+const kube::Resource& ClusterResource() {
+  static const auto& resource = *new kube::Resource(Own("clusters", "Cluster"));
+  return resource;
+}
+
+const kube::Resource& MachineResource() {
+  static const auto& resource = *new kube::Resource(Own("machines", "Machine"));
+  return resource;
+}
+
+Result<ClusterState> ClusterWatch::Read(const Context& ctx, const ClusterName& name) {
+  ClusterState out{name.ns, name.name, {}, {}, {}};
+  auto cluster = client_.Get(ctx, ClusterResource(), name.ns, name.name);
+  if (!cluster.ok() && cluster.code() == Code::kNotFound) return out;
+  if (!cluster.ok()) return cluster.error();
+  out.cluster = *std::move(cluster);
+  kube::ListOptions options;
+  options.label_selector = "cluster.x-k8s.io/cluster-name=" + name.name;
+  out.machines = TRY(client_.List(ctx, MachineResource(), name.ns, options)).items;
+  for (const kube::ObjectId& id : others_) {
+    if (id.ns != name.ns) continue;
+    auto resource = client_.mapper().For(ctx, id.group_kind());
+    if (!resource.ok() && resource.code() == Code::kNotFound) continue;
+    if (!resource.ok()) return resource.error();
+    auto object = client_.Get(ctx, *resource, id.ns, id.name);
+    if (object.ok()) out.others.push_back(*std::move(object));
+    if (!object.ok() && object.code() != Code::kNotFound) return object.error();
+  }
+  return out;
+}
+
+std::vector<std::string> ClusterWatch::Tree(const Context& ctx, const ClusterName& name) {
+  std::vector<std::string> out;
+  describe::ClusterReader reader(ctx, client_, name.ns, name.name, describe::ConditionStyle::kV1Beta2);
+  auto parts = reader.Read(false);
+  if (!parts.ok()) return out;
+  describe::ClusterNode root = BuildClusterTree(*parts, {}, reader);
+  AddLines(root, "", out);
+  return out;
+}
+
+void ClusterWatch::Draw(const Context& ctx, const std::vector<ClusterName>& clusters, const std::string& what,
+                        const std::string& waits_for) {
+  if (!live_) return;
+  std::vector<std::string> lines;
+  for (const ClusterName& name : clusters) {
+    for (std::string& line : Tree(ctx, name)) lines.push_back(std::move(line));
+  }
+  if (lines.size() > kMostLines) {
+    const size_t more = lines.size() - kMostLines;
+    lines.resize(kMostLines);
+    lines.push_back(fmt::format("and {} lines more", more));
+  }
+  lines.push_back(fmt::format("{}: waiting. {}", what, waits_for));
+  lines_.Draw(lines);
+}
+
+Status ClusterWatch::Await(const Context& ctx, const std::vector<ClusterName>& clusters, const Judge& judge,
+                           const std::string& what) {
+  const MonoTime begun = ctx.clock->Monotonic();
+  std::string waits_for = "nothing of it was seen yet";
+  while (true) {
+    bool done = true;
+    std::string first;
+    for (const ClusterName& name : clusters) {
+      auto state = Read(ctx, name);
+      if (!state.ok() && !state.error().Transient() && ctx.Check().ok()) return state.error().With(what);
+      Verdict verdict = state.ok() ? judge(*state) : Verdict{false, state.error().message, ""};
+      if (!verdict.terminal.empty())
+        return Error{Code::kFailedPrecondition, fmt::format("{}: {}", what, verdict.terminal), {}};
+      if (!verdict.done && first.empty()) first = verdict.waits_for;
+      done = done && verdict.done;
+    }
+    if (done) return Ok();
+    if (ctx.Check().ok()) waits_for = first;
+    Draw(ctx, clusters, what, waits_for);
+    if (ctx.Check().ok() && ctx.clock->Sleep(ctx.stop, kPause) && ctx.Check().ok()) continue;
+    if (ctx.stop.stop_requested()) return Error{Code::kCancelled, fmt::format("{}: {}", what, waits_for), {}};
+    auto took = std::chrono::duration_cast<Seconds>(ctx.clock->Monotonic() - begun);
+    return Error{Code::kDeadlineExceeded,
+                 fmt::format("{}: not done after {}: {}", what, api::FormatDuration(took), waits_for),
+                 {}};
+  }
+}
+
+}  // namespace capi::cli::local_clusters

@@ -1,0 +1,57 @@
+// Waits for workload clusters, and shows meanwhile how they are.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/context.h"
+#include "cli/frame/live_lines.h"
+#include "cli/local_clusters/progress.h"
+#include "kube/client/client.h"
+
+namespace capi::cli::local_clusters {
+
+// A value.
+struct ClusterName {
+  std::string ns, name;
+  auto operator<=>(const ClusterName&) const = default;
+};
+
+using Judge = std::function<Verdict(const ClusterState&)>;
+
+// Of a management cluster. Thread-compatible.
+class ClusterWatch {
+ public:
+  // `client` and `lines` must outlive it. `live`: whether `lines` are on a terminal, so that trees are read at all.
+  ClusterWatch(kube::Client& client, LiveLines& lines, bool live) : client_(client), lines_(lines), live_(live) {}
+
+  // What else belongs to the clusters: objects of their manifests.
+  void Also(std::vector<kube::ObjectId> others) { others_ = std::move(others); }
+
+  // A Cluster that isn't there is no error.
+  Result<ClusterState> Read(const Context& ctx, const ClusterName& name);
+
+  // Until `judge` says of all that they are done. Outages are waited out. kFailedPrecondition at once for what is
+  // terminal; kDeadlineExceeded names what is waited for; kCancelled.
+  Status Await(const Context& ctx, const std::vector<ClusterName>& clusters, const Judge& judge,
+               const std::string& what);
+
+  // The tree of a cluster in plain lines, the reason of its Ready or Available condition behind each.
+  std::vector<std::string> Tree(const Context& ctx, const ClusterName& name);
+
+ private:
+  void Draw(const Context& ctx, const std::vector<ClusterName>& clusters, const std::string& what,
+            const std::string& waits_for);
+
+  kube::Client& client_;
+  LiveLines& lines_;
+  const bool live_;
+  std::vector<kube::ObjectId> others_;
+};
+
+// The Clusters' own kind and that of their Machines, at the contract that this program works with.
+const kube::Resource& ClusterResource();
+const kube::Resource& MachineResource();
+
+}  // namespace capi::cli::local_clusters
