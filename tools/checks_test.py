@@ -174,7 +174,7 @@ class Lint(Tree):
             with self.subTest(argument):
                 code, output = self.run_check("lint", argument)
                 self.assertEqual(code, expected)
-                self.assertRegex(output, r"^usage: tools/lint\n(.*\n)+  tools/check_layers\n(.*\n)+  tools/check_clang --tidy\n$")
+                self.assertRegex(output, r"^usage: tools/lint \[quick\|clang\]\n(.*\n)+  tools/check_layers\n(.*\n)+  tools/check_clang --tidy\n$")
         _, output = self.run_check("lint")
         self.assertIn("it runs", output)
 

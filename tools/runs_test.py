@@ -81,7 +81,7 @@ class Ci(StandIns):
         for name, text in {"same": "as committed", "changed": "since then", "new": "since then"}.items():
             self.assertIn(f"==> {name} <==\n{text}\n", found)
         self.assertNotIn("==> removed <==", found)
-        for step in ("make test", "make test-full", "make run", "lint ", "test unit asan", "test unit tsan"):
+        for step in ("make test", "make test-full", "make run", "lint quick", "lint clang", "test unit asan", "test unit tsan"):
             self.assertIn(step, self.asked)
         self.assertEqual(self.output.splitlines()[-1], "10 passed, 0 failed, 2 skipped")
 
@@ -112,6 +112,23 @@ class Ci(StandIns):
         self.assertEqual(self.run_ci(FAILS="test-full"), 1)
         self.assertIn("test unit tsan", self.asked)
         self.assertEqual(self.output.splitlines()[-2:], ["failed: tests on top", "7 passed, 1 failed, 1 skipped"])
+
+    def test_what_no_time_is_left_for_is_named_and_counts_as_skipped(self):
+        """A run that had compiled nothing yet was ended from outside, and had decided nothing."""
+        self.assertEqual(self.run_ci(CI_SECONDS="0"), 0, self.output)
+        for step in ("make test", "make run", "lint quick"):
+            self.assertIn(step, self.asked)
+        for step in ("make test-full", "lint clang", "test unit asan", "test unit tsan"):
+            self.assertNotIn(step, self.asked)
+        self.assertIn("no time was left for: threads", self.output.splitlines())
+        self.assertEqual(self.output.splitlines()[-1], "3 passed, 0 failed, 6 skipped")
+
+    def test_a_step_that_would_take_too_long_is_ended(self):
+        self.write("tools/mutate", NOTES + 'sleep 300\necho "mutate to its end" >>"$NOTES"\n')
+        self.git("commit", "--quiet", "--all", "--message=y")
+        self.assertEqual(self.run_ci(CI_SECONDS="10"), 0, self.output)
+        self.assertNotIn("mutate to its end", self.asked)
+        self.assertIn("no time was left for: a sample of mutants", self.output.splitlines())
 
     def test_the_commits_id_chooses_the_fourth_in_a_shallow_clone_too(self):
         parts, expected = [], []
