@@ -239,13 +239,13 @@ TEST(Image, ABlobThatHardlyComesForHalfAnHourIsAnOutage_L28) {
 
 // What is there comes once more where a part can't be had, and takes as long as it did.
 TEST(Image, ABlobComesHoweverLongItsBeginningTakesOnceMore_L28) {
-  // What comes, comes in pieces of 32 KiB at most: 34 minutes are the least that it takes, two looks for each. A MiB
-  // may come in 1,800 of them within half an hour, on a busy machine.
-  constexpr size_t kSize = 64u << 20;
+  // What comes, comes in pieces of 32 KiB at most, with two looks for each: 32 minutes are the least that all of it
+  // takes. A MiB, which has half an hour, may come in six hundred pieces, as it does on a busy machine.
+  constexpr size_t kSize = 20u << 20;
   Cuts cuts(std::string(kSize, 'x'), [](size_t asked, bool, std::string_view) {
     return OciAnswer(200, std::string(asked < 3 ? kSize - 1 : kSize, 'x'));
   });
-  SlowClock clock(Millis(500));
+  SlowClock clock(Millis(1500));
   Context ctx;
   ctx.clock = &clock;
   const MonoTime begun = clock.Monotonic();
