@@ -1,6 +1,6 @@
 #include "api/reasons.h"
 
-#include "api/certificates.h"
+#include "api/certificates/names.h"
 
 #include <fmt/format.h>
 

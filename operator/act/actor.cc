@@ -4,7 +4,7 @@
 
 #include "api/reasons.h"
 #include "operator/act/rebuild.h"
-#include "operator/decide/certificates.h"
+#include "operator/decide/certificates/due.h"
 #include "operator/decide/crd_stages.h"
 #include "operator/decide/pause.h"
 #include "operator/decide/rollout.h"

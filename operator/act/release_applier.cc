@@ -40,9 +40,13 @@ Status ReleaseApplier::Apply(const Context& ctx, const api::ProviderId& provider
                              const std::vector<kube::Manifest>& manifests, const kube::Inventory& current,
                              std::vector<kube::Change>& changes, const kube::LeftBehind& left_behind) {
   if (certifier_ == nullptr) return ApplyAll(ctx, provider, manifests, current, changes, left_behind);
-  TRY(Noted(certifier_->Prepare(ctx, manifests, current), changes));
+  auto noted = [&](const Certifier::Kept& kept) {
+    certifier_->Tell(provider.Key(), kept.what);
+    return Noted(kept, changes);
+  };
+  TRY(noted(certifier_->Prepare(ctx, manifests, current)));
   TRY(ApplyAll(ctx, provider, manifests, current, changes, left_behind));
-  return Noted(certifier_->Trust(ctx, manifests, current), changes);
+  return noted(certifier_->Trust(ctx, manifests, current));
 }
 
 // The entry last, as in one apply.

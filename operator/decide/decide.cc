@@ -7,7 +7,7 @@
 #include "api/release_choice.h"
 #include "base/encoding.h"
 #include "base/strings.h"
-#include "operator/decide/certificates.h"
+#include "operator/decide/certificates/due.h"
 #include "operator/decide/contract_rules.h"
 #include "operator/decide/crd_stages.h"
 #include "operator/decide/pause.h"

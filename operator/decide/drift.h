@@ -11,7 +11,7 @@
 #include "kube/apply/manifest.h"
 #include "kube/meta/object.h"
 #include "lifecycle/plan/scale.h"
-#include "operator/decide/certificate_marks.h"
+#include "operator/decide/certificates/marks.h"
 
 namespace capi::ops {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "kube/meta/object_conditions.h"
-#include "operator/decide/certificates.h"
+#include "operator/decide/certificates/due.h"
 #include "operator/observe/observe.h"
 #include "operator/observe/slim.h"
 

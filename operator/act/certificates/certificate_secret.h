@@ -13,7 +13,7 @@
 #include "base/result.h"
 #include "kube/meta/object.h"
 #include "lifecycle/certificates/issue.h"
-#include "operator/decide/certificate_marks.h"
+#include "operator/decide/certificates/marks.h"
 
 namespace capi::ops {
 

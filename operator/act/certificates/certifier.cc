@@ -6,13 +6,13 @@
 #include <set>
 #include <utility>
 
-#include "api/certificates.h"
+#include "api/certificates/names.h"
 #include "base/encoding.h"
 #include "kube/meta/kind.h"
 #include "operator/act/certificates/ca_bundles.h"
 #include "lifecycle/certificates/bundle.h"
 #include "operator/act/certificates/certificate_secret.h"
-#include "operator/decide/certificates.h"
+#include "operator/decide/certificates/due.h"
 #include "operator/report/secret_values.h"
 
 namespace capi::ops {
@@ -300,10 +300,10 @@ Status Certifier::Leave(const Context& ctx, const kube::ObjectId& id) {
 }
 
 void Certifier::Ended(const Context& ctx, const std::string& provider, const Kept& kept) {
+  Tell(provider, kept.what);
   const MonoTime now = ctx.clock->Monotonic();
   MutexLock lock(mu_);
   Record& record = records_[provider];
-  record.news.insert(record.news.end(), kept.what.begin(), kept.what.end());
   record.tries.push_back(now);
   while (record.tries.front() + std::chrono::minutes(1) < now) record.tries.pop_front();
   if (!kept.ended.ok()) {
@@ -330,6 +330,13 @@ CertificateTrouble Certifier::TroubleOf(Clock& clock, const std::string& provide
   if (record == records_.end() || !record->second.error) return {};
   return {record->second.error,
           std::max(std::chrono::ceil<Millis>(record->second.next - clock.Monotonic()), Millis(0))};
+}
+
+void Certifier::Tell(const std::string& provider, const std::vector<std::string>& what) {
+  if (what.empty()) return;
+  MutexLock lock(mu_);
+  auto& news = records_[provider].news;
+  news.insert(news.end(), what.begin(), what.end());
 }
 
 std::vector<std::string> Certifier::TakeNews(const std::string& provider) {

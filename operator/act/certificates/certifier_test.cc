@@ -4,13 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "api/certificates.h"
+#include "api/certificates/names.h"
 #include "base/encoding.h"
 #include "base/http/certificate.h"
 #include "base/http/server/server.h"
 #include "kube/apply/manifest.h"
 #include "operator/act/certificates/ca_bundles.h"
-#include "operator/decide/certificates.h"
+#include "operator/decide/certificates/due.h"
 #include "operator/decide/testing_fleet.h"
 
 namespace capi::ops {

@@ -1,10 +1,10 @@
 // I19: which certificates are due, and what holds their renewal.
-#include "operator/decide/certificates.h"
+#include "operator/decide/certificates/due.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "api/certificates.h"
+#include "api/certificates/names.h"
 #include "api/reasons.h"
 #include "operator/decide/testing_fleet.h"
 
