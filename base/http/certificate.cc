@@ -13,7 +13,7 @@
 #include <memory>
 
 #include "base/http/pem.h"
-#include "base/http/x509.h"
+#include "base/http/x509/x509.h"
 #include "base/strings.h"
 
 namespace capi::http {

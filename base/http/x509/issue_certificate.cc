@@ -8,7 +8,7 @@
 
 #include "base/http/certificate.h"
 #include "base/http/pem.h"
-#include "base/http/x509.h"
+#include "base/http/x509/x509.h"
 #include "base/strings.h"
 
 namespace capi::http {

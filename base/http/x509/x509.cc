@@ -1,4 +1,4 @@
-#include "base/http/x509.h"
+#include "base/http/x509/x509.h"
 
 #include <arpa/inet.h>
 #include <fmt/core.h>
