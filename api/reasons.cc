@@ -1,7 +1,5 @@
 #include "api/reasons.h"
 
-#include "api/certificates/names.h"
-
 #include <fmt/format.h>
 
 namespace capi::api {

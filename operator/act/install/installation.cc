@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "api/certificates/names.h"
 #include "api/reasons.h"
 #include "base/encoding.h"
 #include "base/strings.h"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "api/certificates/names.h"
 #include "api/reasons.h"
 #include "operator/decide/pause.h"
 #include "operator/decide/rules.h"
