@@ -218,8 +218,8 @@ Actor::Acted Actor::Take(const Context& ctx, const Observation& o, const Upgrade
   return Did(std::move(stays));
 }
 
-// I19: what fails is tried again later, and holds up nothing else until then. Nothing is reported here: how the provider
-// is otherwise tells the pass that follows at once.
+// I19: what fails is tried again later, and holds up nothing else until then. Nothing is reported here: how the
+// provider is otherwise tells the pass that follows at once.
 Actor::Acted Actor::EndCertificates(const Context& ctx, const Observation& o, const Certifier::Kept& kept) {
   const std::string key = o.provider.id.Key();
   for (const std::string& what : kept.what) ctx.log.Info("certificates", {{"what", what}});

@@ -51,8 +51,8 @@ Status ReleaseApplier::Apply(const Context& ctx, const api::ProviderId& provider
 
 // The entry last, as in one apply.
 Status ReleaseApplier::ApplyAll(const Context& ctx, const api::ProviderId& provider,
-                             const std::vector<kube::Manifest>& manifests, const kube::Inventory& current,
-                             std::vector<kube::Change>& changes, const kube::LeftBehind& left_behind) {
+                                const std::vector<kube::Manifest>& manifests, const kube::Inventory& current,
+                                std::vector<kube::Change>& changes, const kube::LeftBehind& left_behind) {
   if (ctx.in_name_of.empty()) return applier_.Apply(ctx, manifests, current, changes, left_behind);
   const Parts<kube::Manifest> parts = Split(provider, manifests);
   TRY(applier_.Apply(ctx, parts.release, current, changes, left_behind));

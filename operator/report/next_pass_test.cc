@@ -193,7 +193,8 @@ TEST(NextPassOf, ACertificateIsLookedAtWhenItIsDue) {
       {"paused", [](Observation& o, Done&) { o.provider.spec.paused = true; }, std::nullopt},
       {"it failed", [](Observation& o, Done&) { o.certificate_trouble.wait = Seconds(200); }, Seconds(200)},
       {"over, and nobody has looked", [](Observation& o, Done&) { o.now += Seconds(200); }, std::nullopt},
-      {"cert-manager is away", [](Observation& o, Done&) { o.cert_manager_until = Seconds(9); }, Seconds(9) + Millis(1)},
+      {"cert-manager is away", [](Observation& o, Done&) { o.cert_manager_until = Seconds(9); },
+       Seconds(9) + Millis(1)},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);

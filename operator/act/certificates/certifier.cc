@@ -9,8 +9,8 @@
 #include "api/certificates/names.h"
 #include "base/encoding.h"
 #include "kube/meta/kind.h"
-#include "operator/act/certificates/ca_bundles.h"
 #include "lifecycle/certificates/bundle.h"
+#include "operator/act/certificates/ca_bundles.h"
 #include "operator/act/certificates/certificate_secret.h"
 #include "operator/decide/certificates/due.h"
 #include "operator/report/secret_values.h"
@@ -138,8 +138,8 @@ Certifier::Kept Certifier::Trust(const Context& ctx, const std::vector<kube::Man
   Kept kept;
   std::vector<kube::ObjectId> targets;
   for (const kube::Manifest& manifest : manifests) {
-    const bool asks = Mentions(manifest, api::kAnnotationInjectCaFrom) ||
-                      Mentions(manifest, api::kAnnotationInjectCaFromSecret);
+    const bool asks =
+        Mentions(manifest, api::kAnnotationInjectCaFrom) || Mentions(manifest, api::kAnnotationInjectCaFromSecret);
     if (asks && HasBundles(manifest.id.group_kind())) targets.push_back(manifest.id);
   }
   if (targets.empty() || IsCertManagers(inventory)) return kept;
@@ -292,7 +292,8 @@ Status Certifier::Leave(const Context& ctx, const kube::ObjectId& id) {
   for (std::string_view name : {api::kAnnotationCertificate, api::kAnnotationCertificateState}) {
     patch["metadata"]["annotations"][std::string(name)] = nullptr;
   }
-  auto left = client_.Patch(ctx, kube::Builtin("Secret"), id.ns, id.name, kube::PatchType::kMerge, patch, AsCertifier());
+  auto left =
+      client_.Patch(ctx, kube::Builtin("Secret"), id.ns, id.name, kube::PatchType::kMerge, patch, AsCertifier());
   if (!left.ok() && left.code() == Code::kNotFound) return Ok();
   if (!left.ok()) return left.error().With(id.ToString());
   tracks_.Expect(id, left->resource_version());

@@ -33,8 +33,8 @@ std::vector<kube::Object> Release(const std::string& more = "") {
             "capa-system"},"spec":{"selfSigned":{}}})"),
         R"({"apiVersion":"cert-manager.io/v1","kind":"Certificate","metadata":{"name":"serving","namespace":
             "capa-system","labels":{"cluster.x-k8s.io/provider":"infrastructure-aws"}},"spec":{"dnsNames":[")" +
-            std::string(kHost) + R"("],"issuerRef":{"kind":"Issuer","name":"self"},"secretName":"webhook-cert")" + more +
-            "}}",
+            std::string(kHost) + R"("],"issuerRef":{"kind":"Issuer","name":"self"},"secretName":"webhook-cert")" +
+            more + "}}",
         std::string(R"({"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingWebhookConfiguration",
             "metadata":{"name":"hooks","annotations":{"cert-manager.io/inject-ca-from":"capa-system/serving"}},
             "webhooks":[{"name":"a.x"},{"name":"b.x"}]})")}) {

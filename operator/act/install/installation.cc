@@ -55,11 +55,12 @@ std::optional<Hold> TakeCertificates(const Observation& o, const api::Release& r
   if (!o.builtin_certificates) return std::nullopt;
   auto taken = SecretsForCertificates(objects);
   if (taken.ok()) return std::nullopt;
-  return Hold{std::string(condition::kPreflightCheckPassed), std::string(reason::kUnsupportedCertificate),
-              fmt::format("{}: {}; install cert-manager (https://cert-manager.io/docs/installation), and let the operator "
-                          "use it (--certificates=auto or cert-manager)",
-                          release.source, taken.error().message),
-              Retry::kWaiting};
+  return Hold{
+      std::string(condition::kPreflightCheckPassed), std::string(reason::kUnsupportedCertificate),
+      fmt::format("{}: {}; install cert-manager (https://cert-manager.io/docs/installation), and let the operator "
+                  "use it (--certificates=auto or cert-manager)",
+                  release.source, taken.error().message),
+      Retry::kWaiting};
 }
 
 }  // namespace
