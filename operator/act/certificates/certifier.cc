@@ -150,6 +150,9 @@ Certifier::Kept Certifier::Trust(const Context& ctx, const std::vector<kube::Man
     kept.ended = Read(ctx, id, known);
     if (!kept.ended.ok()) return kept;
   }
+  const bool any =
+      std::any_of(known.secrets.begin(), known.secrets.end(), [](const auto& one) { return one.second.IsOurs(); });
+  if (!any) return kept;
   for (const kube::ObjectId& id : targets) {
     kept.failed = id;
     kept.ended = Inject(ctx, id, known, kept);
