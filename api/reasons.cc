@@ -1,7 +1,5 @@
 #include "api/reasons.h"
 
-#include "api/certificates.h"
-
 #include <fmt/format.h>
 
 namespace capi::api {
@@ -217,7 +215,8 @@ constexpr ReasonInfo kReasons[] = {
      "An object of the release could not be applied.",
      "Read the answer of the API server in the message; it is tried again at the time named there."},
     {"The cluster", reason::kCertificateNotKept, "Ready, Reconciling",
-     "A certificate that the operator makes for the provider could not be renewed or mended, or API servers could not be "
+     "A certificate that the operator makes for the provider could not be renewed or mended, or API servers could not "
+     "be "
      "told to trust it.",
      "Read the answer of the API server in the message; it is tried again at the time named there."},
     {"The cluster", reason::kCertificateIssued, "(event)",

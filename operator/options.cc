@@ -193,9 +193,8 @@ void AddReleases(CLI::App& app, Options& o) {
 }
 
 void AddCertificates(CLI::App& app, Options& o) {
-  static const std::map<std::string, Certificates> kNames = {{"auto", Certificates::kAuto},
-                                                             {"cert-manager", Certificates::kCertManager},
-                                                             {"builtin", Certificates::kBuiltin}};
+  static const std::map<std::string, Certificates> kNames = {
+      {"auto", Certificates::kAuto}, {"cert-manager", Certificates::kCertManager}, {"builtin", Certificates::kBuiltin}};
   app.add_option_function<std::string>(
          "--certificates", [&o](const std::string& name) { o.certificates = kNames.at(name); },
          "who makes the certificates that releases ask for: cert-manager, which has to be there; builtin: the operator "

@@ -216,12 +216,19 @@ class Certificates(rights.OnAServer):
         self.install("--certificates=builtin")
         self.bring_up()
         first = self.await_trust()
-        # As if the time of its renewal had come: what it is to be looked at by is said by the release.
+        # One of an hour, which is due after ten seconds. What is there lives longer: it is made anew where it is lost.
         item = world.get(AWS["kind"], AWS["name"], "-n", AWS["ns"])
-        spec = {"duration": "1h", "renewBefore": "59m50s"}
-        target = {"group": "cert-manager.io", "kind": "Certificate"}
-        patch = {"spec": {"patches": [{"patch": json.dumps({"apiVersion": "cert-manager.io/v1", "kind": "Certificate", "metadata": {"name": "capa-serving-cert"}, "spec": spec}), "target": target}]}}
-        world.must("patch", item["kind"], AWS["name"], "-n", AWS["ns"], "--type=merge", f"--patch={json.dumps(patch)}")
+        certificate = {"apiVersion": "cert-manager.io/v1", "kind": "Certificate", "metadata": {"name": "capa-serving-cert"}}
+        patch = json.dumps({**certificate, "spec": {"duration": "1h", "renewBefore": "59m50s"}})
+        target = {"group": "cert-manager.io", "kind": "Certificate", "name": "capa-serving-cert"}
+        spec = json.dumps({"spec": {"patches": [{"patch": patch, "target": target}]}})
+        asked = lambda: world.find(SECRET)["metadata"]["annotations"]["operator.cluster.x-k8s.io/certificate-request"]  # noqa: E731
+        before = asked()
+        world.must("patch", item["kind"], AWS["name"], "-n", AWS["ns"], "--type=merge", f"--patch={spec}")
+        world.until("the Secret says what is asked for", lambda: asked() != before, words=lambda: world.status(AWS)[2])
+        world.must("delete", "secret", "capa-webhook-service-cert", "-n", "capa-system")
+        world.until("it is made anew", lambda: world.secret() and world.secret()["tls.crt"] != first["tls.crt"])
+        first = self.await_trust()
         seen = []
 
         def renewed():
@@ -230,7 +237,7 @@ class Certificates(rights.OnAServer):
                 seen.append(secret["tls.crt"])
             else:  # between two reads the Secret may have changed: what was there then is asked
                 self.assertTrue(all(verified(world.secret(), bundle) for bundle in world.bundles()), "nobody is shown what he doesn't trust")
-            return len(set(seen)) > 2
+            return len(set(seen)) > 1
 
         world.until("it was renewed", renewed, seconds=240, words=lambda: world.status(AWS)[2])
         last = self.await_trust()

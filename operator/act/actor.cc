@@ -4,7 +4,7 @@
 
 #include "api/reasons.h"
 #include "operator/act/rebuild.h"
-#include "operator/decide/certificates.h"
+#include "operator/decide/certificates/due.h"
 #include "operator/decide/crd_stages.h"
 #include "operator/decide/pause.h"
 #include "operator/decide/rollout.h"
@@ -220,8 +220,8 @@ Actor::Acted Actor::Take(const Context& ctx, const Observation& o, const Upgrade
   return Did(std::move(stays));
 }
 
-// I19: what fails is tried again later, and holds up nothing else until then. Nothing is reported here: how the provider
-// is otherwise tells the pass that follows at once.
+// I19: what fails is tried again later, and holds up nothing else until then. Nothing is reported here: how the
+// provider is otherwise tells the pass that follows at once.
 Actor::Acted Actor::EndCertificates(const Context& ctx, const Observation& o, const Certifier::Kept& kept) {
   const std::string key = o.provider.id.Key();
   for (const std::string& what : kept.what) ctx.log.Info("certificates", {{"what", what}});

@@ -40,15 +40,19 @@ Status ReleaseApplier::Apply(const Context& ctx, const api::ProviderId& provider
                              const std::vector<kube::Manifest>& manifests, const kube::Inventory& current,
                              std::vector<kube::Change>& changes, const kube::LeftBehind& left_behind) {
   if (certifier_ == nullptr) return ApplyAll(ctx, provider, manifests, current, changes, left_behind);
-  TRY(Noted(certifier_->Prepare(ctx, manifests, current), changes));
+  auto noted = [&](const Certifier::Kept& kept) {
+    certifier_->Tell(provider.Key(), kept.what);
+    return Noted(kept, changes);
+  };
+  TRY(noted(certifier_->Prepare(ctx, manifests, current)));
   TRY(ApplyAll(ctx, provider, manifests, current, changes, left_behind));
-  return Noted(certifier_->Trust(ctx, manifests, current), changes);
+  return noted(certifier_->Trust(ctx, manifests, current));
 }
 
 // The entry last, as in one apply.
 Status ReleaseApplier::ApplyAll(const Context& ctx, const api::ProviderId& provider,
-                             const std::vector<kube::Manifest>& manifests, const kube::Inventory& current,
-                             std::vector<kube::Change>& changes, const kube::LeftBehind& left_behind) {
+                                const std::vector<kube::Manifest>& manifests, const kube::Inventory& current,
+                                std::vector<kube::Change>& changes, const kube::LeftBehind& left_behind) {
   if (ctx.in_name_of.empty()) return applier_.Apply(ctx, manifests, current, changes, left_behind);
   const Parts<kube::Manifest> parts = Split(provider, manifests);
   TRY(applier_.Apply(ctx, parts.release, current, changes, left_behind));

@@ -7,7 +7,7 @@
 #include "api/release_choice.h"
 #include "base/encoding.h"
 #include "base/strings.h"
-#include "operator/decide/certificates.h"
+#include "operator/decide/certificates/due.h"
 #include "operator/decide/contract_rules.h"
 #include "operator/decide/crd_stages.h"
 #include "operator/decide/pause.h"
@@ -283,8 +283,8 @@ const StoredRelease* AppliedRelease(const Observation& o) {
 }
 
 std::string_view NameOf(const Step& step) {
-  constexpr std::string_view kNames[] = {"HandsOff", "AddFinalizer", "Rebuild", "Remove", "Install", "Restore",
-                                         "Prune",    "Steady",       "Hold",    "Scale",  "Unpause", "Await",
+  constexpr std::string_view kNames[] = {"HandsOff", "AddFinalizer", "Rebuild", "Remove",  "Install", "Restore",
+                                         "Prune",    "Steady",       "Hold",    "Scale",   "Unpause", "Await",
                                          "GiveUp",   "Migrate",      "Adopt",   "Upgrade", "Certify", "HandOver"};
   static_assert(std::size(kNames) == std::variant_size_v<Step>);
   return kNames[step.index()];

@@ -82,12 +82,12 @@ struct CertificateTrouble {
 
 // What a provider's objects look like, from the watches.
 struct Fleet {
-  std::vector<Workload> workloads;        // of the inventory
-  std::vector<std::string> pending_crds;  // names of CRDs of the inventory that aren't Established
-  std::vector<Drift> drifts;              // what isn't as it was applied, of all kinds (D1)
-  bool blind = false;                     // the watch of some kind has no state yet: drift of it can't be told
-  std::optional<Millis> awaited;          // some of it is older than our last write: for so long at most, from now
-  std::vector<CrdState> unmigrated;       // CRDs whose storedVersions has more than the version that is stored (U3)
+  std::vector<Workload> workloads;            // of the inventory
+  std::vector<std::string> pending_crds;      // names of CRDs of the inventory that aren't Established
+  std::vector<Drift> drifts;                  // what isn't as it was applied, of all kinds (D1)
+  bool blind = false;                         // the watch of some kind has no state yet: drift of it can't be told
+  std::optional<Millis> awaited;              // some of it is older than our last write: for so long at most, from now
+  std::vector<CrdState> unmigrated;           // CRDs whose storedVersions has more than the version that is stored (U3)
   std::vector<CertificateSeen> certificates;  // I19
   std::vector<BundleSeen> bundles;
   bool ready() const {

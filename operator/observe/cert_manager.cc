@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "kube/meta/object_conditions.h"
-#include "operator/decide/certificates.h"
+#include "operator/decide/certificates/due.h"
 #include "operator/observe/observe.h"
 #include "operator/observe/slim.h"
 
@@ -39,8 +39,8 @@ void Observer::ObserveCertificates(const Context& ctx, const std::string& key, O
   if (settings_.certificates != Certificates::kAuto) return;
   const bool in_use = std::any_of(o.inventory.entries().begin(), o.inventory.entries().end(),
                                   [](const auto& entry) { return IsCertificateRequest(entry.first); });
-  const Watches::Key watch{Watches::Purpose::kCertManager, kube::Builtin("Deployment"), "", kCertManagerSelector, "",
-                           false};
+  const Watches::Key watch{
+      Watches::Purpose::kCertManager, kube::Builtin("Deployment"), "", kCertManagerSelector, "", false};
   auto deployments = watches_.IfThere(ctx, watch, key, SlimWorkload);
   // What can't be seen changes nothing.
   if (!deployments) {

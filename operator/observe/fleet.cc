@@ -1,7 +1,7 @@
 // What a provider's objects look like: workloads, CRDs, and what isn't as it was applied.
 #include <algorithm>
 
-#include "operator/decide/certificates.h"
+#include "operator/decide/certificates/due.h"
 #include "operator/observe/observe.h"
 #include "operator/observe/slim.h"
 

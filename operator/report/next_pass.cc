@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "operator/decide/certificates.h"
+#include "operator/decide/certificates/due.h"
 #include "operator/decide/rollout.h"
 #include "operator/decide/upgrades/policy.h"
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cctype>
 
-#include "api/certificates.h"
 #include "api/reasons.h"
 #include "base/strings.h"
 #include "operator/decide/contract_rules.h"

@@ -1,9 +1,9 @@
 #include "operator/act/certificates/ca_bundles.h"
 
-#include "api/certificates.h"
+#include "api/certificates/names.h"
 #include "base/encoding.h"
 #include "kube/meta/kind.h"
-#include "operator/decide/certificate_marks.h"
+#include "operator/decide/certificates/marks.h"
 
 namespace capi::ops {
 namespace {

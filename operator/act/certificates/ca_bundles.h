@@ -13,8 +13,9 @@ namespace capi::ops {
 // Whether objects of that kind have CA bundles.
 bool HasBundles(const kube::GroupKind& kind);
 
-// What a server-side apply has to say so that `live` trusts `pem` wherever it calls somebody, and nothing else; with its
-// uid, so that one that is gone isn't made, and the mark of it (certificate_marks.h), whose hash is `hash`.
+// What a server-side apply has to say so that `live` trusts `pem` wherever it calls somebody, and nothing else; with
+// its uid, so that one that is gone isn't made, and the mark of it (operator/decide/certificates/marks.h), whose hash
+// is `hash`.
 kube::Object BundlesFor(const kube::Resource& resource, const kube::Object& live, const std::string& pem,
                         const std::string& hash);
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "api/certificates.h"
+#include "api/certificates/names.h"
 #include "base/encoding.h"
 #include "lifecycle/certificates/requests.h"
 
@@ -106,8 +106,7 @@ certificates::Inputs CertificateSecret::InputsOf(const All& all, const certifica
   return inputs;
 }
 
-Result<Decision> CertificateSecret::Decide(const All& all, const certificates::Injected& injected,
-                                           WallTime now) const {
+Result<Decision> CertificateSecret::Decide(const All& all, const certificates::Injected& injected, WallTime now) const {
   if (request_error_) return *request_error_;
   auto secret = exists_ ? std::optional(live_) : std::nullopt;
   return certificates::Decide(*request_, secret, InputsOf(all, injected, now));

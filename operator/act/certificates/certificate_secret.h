@@ -13,7 +13,7 @@
 #include "base/result.h"
 #include "kube/meta/object.h"
 #include "lifecycle/certificates/issue.h"
-#include "operator/decide/certificate_marks.h"
+#include "operator/decide/certificates/marks.h"
 
 namespace capi::ops {
 
@@ -36,7 +36,8 @@ class CertificateSecret {
   // Makes it what it is after the decision's step. `live`: as certificates::Make takes it.
   Status Take(const certificates::Decision& decision, const All& all, const certificates::Injected& injected,
               const std::vector<std::string>& live, WallTime now);
-  // Whether what it says of itself isn't so: it isn't ours yet, somebody has changed it, or it is to be looked at later.
+  // Whether what it says of itself isn't so: it isn't ours yet, somebody has changed it, or it is to be looked at
+  // later.
   bool IsMisstated(const certificates::Decision& decision, WallTime now) const;
   // For a server-side apply. `decision` is of what it holds by now.
   Result<kube::Object> ToApply(const certificates::Decision& decision, WallTime now) const;
@@ -63,8 +64,8 @@ class CertificateSecret {
 // Those that issue before those that are issued by them.
 std::vector<kube::ObjectId> InOrder(const CertificateSecret::All& all);
 
-// Takes cert-manager's objects out of a render, and puts a Secret in the place of each Certificate, with what it asks for
-// and no data. kInvalidArgument with the object and its field where the operator doesn't make what is asked for.
+// Takes cert-manager's objects out of a render, and puts a Secret in the place of each Certificate, with what it asks
+// for and no data. kInvalidArgument with the object and its field where the operator doesn't make what is asked for.
 Status SecretsForCertificates(std::vector<kube::Object>& objects);
 
 }  // namespace capi::ops

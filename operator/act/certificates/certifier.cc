@@ -6,13 +6,13 @@
 #include <set>
 #include <utility>
 
-#include "api/certificates.h"
+#include "api/certificates/names.h"
 #include "base/encoding.h"
 #include "kube/meta/kind.h"
-#include "operator/act/certificates/ca_bundles.h"
 #include "lifecycle/certificates/bundle.h"
+#include "operator/act/certificates/ca_bundles.h"
 #include "operator/act/certificates/certificate_secret.h"
-#include "operator/decide/certificates.h"
+#include "operator/decide/certificates/due.h"
 #include "operator/report/secret_values.h"
 
 namespace capi::ops {
@@ -138,8 +138,8 @@ Certifier::Kept Certifier::Trust(const Context& ctx, const std::vector<kube::Man
   Kept kept;
   std::vector<kube::ObjectId> targets;
   for (const kube::Manifest& manifest : manifests) {
-    const bool asks = Mentions(manifest, api::kAnnotationInjectCaFrom) ||
-                      Mentions(manifest, api::kAnnotationInjectCaFromSecret);
+    const bool asks =
+        Mentions(manifest, api::kAnnotationInjectCaFrom) || Mentions(manifest, api::kAnnotationInjectCaFromSecret);
     if (asks && HasBundles(manifest.id.group_kind())) targets.push_back(manifest.id);
   }
   if (targets.empty() || IsCertManagers(inventory)) return kept;
@@ -150,6 +150,9 @@ Certifier::Kept Certifier::Trust(const Context& ctx, const std::vector<kube::Man
     kept.ended = Read(ctx, id, known);
     if (!kept.ended.ok()) return kept;
   }
+  const bool any =
+      std::any_of(known.secrets.begin(), known.secrets.end(), [](const auto& one) { return one.second.IsOurs(); });
+  if (!any) return kept;
   for (const kube::ObjectId& id : targets) {
     kept.failed = id;
     kept.ended = Inject(ctx, id, known, kept);
@@ -292,7 +295,8 @@ Status Certifier::Leave(const Context& ctx, const kube::ObjectId& id) {
   for (std::string_view name : {api::kAnnotationCertificate, api::kAnnotationCertificateState}) {
     patch["metadata"]["annotations"][std::string(name)] = nullptr;
   }
-  auto left = client_.Patch(ctx, kube::Builtin("Secret"), id.ns, id.name, kube::PatchType::kMerge, patch, AsCertifier());
+  auto left =
+      client_.Patch(ctx, kube::Builtin("Secret"), id.ns, id.name, kube::PatchType::kMerge, patch, AsCertifier());
   if (!left.ok() && left.code() == Code::kNotFound) return Ok();
   if (!left.ok()) return left.error().With(id.ToString());
   tracks_.Expect(id, left->resource_version());
@@ -300,10 +304,10 @@ Status Certifier::Leave(const Context& ctx, const kube::ObjectId& id) {
 }
 
 void Certifier::Ended(const Context& ctx, const std::string& provider, const Kept& kept) {
+  Tell(provider, kept.what);
   const MonoTime now = ctx.clock->Monotonic();
   MutexLock lock(mu_);
   Record& record = records_[provider];
-  record.news.insert(record.news.end(), kept.what.begin(), kept.what.end());
   record.tries.push_back(now);
   while (record.tries.front() + std::chrono::minutes(1) < now) record.tries.pop_front();
   if (!kept.ended.ok()) {
@@ -330,6 +334,13 @@ CertificateTrouble Certifier::TroubleOf(Clock& clock, const std::string& provide
   if (record == records_.end() || !record->second.error) return {};
   return {record->second.error,
           std::max(std::chrono::ceil<Millis>(record->second.next - clock.Monotonic()), Millis(0))};
+}
+
+void Certifier::Tell(const std::string& provider, const std::vector<std::string>& what) {
+  if (what.empty()) return;
+  MutexLock lock(mu_);
+  auto& news = records_[provider].news;
+  news.insert(news.end(), what.begin(), what.end());
 }
 
 std::vector<std::string> Certifier::TakeNews(const std::string& provider) {

@@ -42,10 +42,11 @@ class Certifier {
   // The Secret is the operator's to keep no more. Its values stay.
   Status Leave(const Context& ctx, const kube::ObjectId& secret);
 
-  // How a Keep, or a hand-over, of that provider ended: what failed is tried again ever later, after ten seconds to half
-  // an hour, and so is what has to be done again and again, since somebody else undoes it.
+  // How a Keep, or a hand-over, of that provider ended: what failed is tried again ever later, after ten seconds to
+  // half an hour, and so is what has to be done again and again, since somebody else undoes it.
   void Ended(const Context& ctx, const std::string& provider, const Kept& kept);
-  // What it told since the last time.
+  // What it told since the last time: of those, and of what was written around an apply.
+  void Tell(const std::string& provider, const std::vector<std::string>& what);
   std::vector<std::string> TakeNews(const std::string& provider);
   CertificateTrouble TroubleOf(Clock& clock, const std::string& provider);
   void Forget(const std::string& provider);

@@ -4,13 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "api/certificates.h"
+#include "api/certificates/names.h"
 #include "base/encoding.h"
 #include "base/http/certificate.h"
 #include "base/http/server/server.h"
 #include "kube/apply/manifest.h"
 #include "operator/act/certificates/ca_bundles.h"
-#include "operator/decide/certificates.h"
+#include "operator/decide/certificates/due.h"
 #include "operator/decide/testing_fleet.h"
 
 namespace capi::ops {
@@ -33,8 +33,8 @@ std::vector<kube::Object> Release(const std::string& more = "") {
             "capa-system"},"spec":{"selfSigned":{}}})"),
         R"({"apiVersion":"cert-manager.io/v1","kind":"Certificate","metadata":{"name":"serving","namespace":
             "capa-system","labels":{"cluster.x-k8s.io/provider":"infrastructure-aws"}},"spec":{"dnsNames":[")" +
-            std::string(kHost) + R"("],"issuerRef":{"kind":"Issuer","name":"self"},"secretName":"webhook-cert")" + more +
-            "}}",
+            std::string(kHost) + R"("],"issuerRef":{"kind":"Issuer","name":"self"},"secretName":"webhook-cert")" +
+            more + "}}",
         std::string(R"({"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingWebhookConfiguration",
             "metadata":{"name":"hooks","annotations":{"cert-manager.io/inject-ca-from":"capa-system/serving"}},
             "webhooks":[{"name":"a.x"},{"name":"b.x"}]})")}) {

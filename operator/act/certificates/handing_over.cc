@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <set>
 
-#include "api/certificates.h"
+#include "api/certificates/names.h"
 #include "lifecycle/deletion.h"
-#include "operator/decide/certificates.h"
+#include "operator/decide/certificates/due.h"
 #include "operator/report/announce.h"
 
 namespace capi::ops {

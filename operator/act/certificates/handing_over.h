@@ -1,5 +1,5 @@
-// Carries out a HandOver: who makes a provider's certificates changes (behaviour.md I19). What asks for them (Issuers and
-// Certificates) and what holds them (Secrets) goes over, with the keys; nothing else of the provider is written.
+// Carries out a HandOver: who makes a provider's certificates changes (behaviour.md I19). What asks for them (Issuers
+// and Certificates) and what holds them (Secrets) goes over, with the keys; nothing else of the provider is written.
 #pragma once
 
 #include "operator/act/release_applier.h"

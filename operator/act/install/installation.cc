@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "api/certificates.h"
 #include "api/reasons.h"
 #include "base/encoding.h"
 #include "base/strings.h"
@@ -56,11 +55,12 @@ std::optional<Hold> TakeCertificates(const Observation& o, const api::Release& r
   if (!o.builtin_certificates) return std::nullopt;
   auto taken = SecretsForCertificates(objects);
   if (taken.ok()) return std::nullopt;
-  return Hold{std::string(condition::kPreflightCheckPassed), std::string(reason::kUnsupportedCertificate),
-              fmt::format("{}: {}; install cert-manager (https://cert-manager.io/docs/installation), and let the operator "
-                          "use it (--certificates=auto or cert-manager)",
-                          release.source, taken.error().message),
-              Retry::kWaiting};
+  return Hold{
+      std::string(condition::kPreflightCheckPassed), std::string(reason::kUnsupportedCertificate),
+      fmt::format("{}: {}; install cert-manager (https://cert-manager.io/docs/installation), and let the operator "
+                  "use it (--certificates=auto or cert-manager)",
+                  release.source, taken.error().message),
+      Retry::kWaiting};
 }
 
 }  // namespace

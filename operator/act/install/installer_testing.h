@@ -123,7 +123,8 @@ struct Process {
         sources(settings, {.github = github.options(), .gitlab = Trusting(ca_file), .allowed = std::move(allowed)}),
         fights(clock),
         migrations([](const auto&...) -> Result<std::string> { return std::string(); }, [](const auto&) {}, clock),
-        installer({client, observer, cache, writer, settings, sources, rendered, migrations, masks, key, turns, certifier}) {
+        installer(
+            {client, observer, cache, writer, settings, sources, rendered, migrations, masks, key, turns, certifier}) {
     ctx.clock = &clock;
     See("");
   }

@@ -1,8 +1,8 @@
-#include "operator/decide/certificate_marks.h"
+#include "operator/decide/certificates/marks.h"
 
 #include <fmt/core.h>
 
-#include "api/certificates.h"
+#include "api/certificates/names.h"
 
 namespace capi::ops {
 namespace {

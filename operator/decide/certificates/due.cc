@@ -1,8 +1,7 @@
-#include "operator/decide/certificates.h"
+#include "operator/decide/certificates/due.h"
 
 #include <algorithm>
 
-#include "api/certificates.h"
 #include "api/reasons.h"
 #include "operator/decide/pause.h"
 #include "operator/decide/rules.h"

@@ -1,10 +1,10 @@
 // I19: which certificates are due, and what holds their renewal.
-#include "operator/decide/certificates.h"
+#include "operator/decide/certificates/due.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "api/certificates.h"
+#include "api/certificates/names.h"
 #include "api/reasons.h"
 #include "operator/decide/testing_fleet.h"
 
@@ -54,7 +54,11 @@ TEST(Certificates, AreDueForWhatIsNotAsItIsToBe) {  // I19
        [](Observation& o) { o.fleet.bundles[1].mark = "", o.fleet.bundles[1].held = 0; },
        {kCrd}},
       {"it calls nobody", [](Observation& o) { o.fleet.bundles[1].mark = "ca1/0", o.fleet.bundles[1].held = 0; }, {}},
-      {"somebody else's CA", [](Observation& o) { o.fleet.bundles[1] = {kCrd, "other/serving", "", 0}; }, {}},
+      {"somebody else's CA",
+       [](Observation& o) {
+         o.fleet.bundles[1] = {kCrd, "other/serving", "", 0};
+       },
+       {}},
       {"a time that can't be read",
        [](Observation& o) { o.fleet.certificates[0].state.renew = WallTime(); },
        {kSecret}},
@@ -86,16 +90,14 @@ TEST(Certificates, AreRenewedWhateverHoldsAnInstallation) {  // I19
          o.fleet.workloads = {testing::NewWorkload(kube::HealthState::kFailed)};
        },
        "Certify"},
-      {"cert-manager is to make them, and hasn't taken over",
-       [](Observation& o) { o.builtin_certificates = false; },
+      {"cert-manager is to make them, and hasn't taken over", [](Observation& o) { o.builtin_certificates = false; },
        "Certify"},
       {"it comes back from a pause",
        [](Observation& o) {
          o.provider.status.conditions = {{.type = "Paused", .status = "True", .reason = "Paused"}};
        },
        "Certify"},
-      {"deleted, but needed",
-       [](Observation& o) { o.provider.deleting = true, o.users = {"AWSMachine default/a"}; },
+      {"deleted, but needed", [](Observation& o) { o.provider.deleting = true, o.users = {"AWSMachine default/a"}; },
        "Certify"},
       {"being removed",
        [](Observation& o) {
@@ -106,7 +108,11 @@ TEST(Certificates, AreRenewedWhateverHoldsAnInstallation) {  // I19
       {"hands off", [](Observation& o) { o.provider.annotations["cluster.x-k8s.io/paused"] = ""; }, "HandsOff"},
       {"paused", [](Observation& o) { o.provider.spec.paused = true; }, "Steady"},
       {"its namespace is going", [](Observation& o) { o.namespace_going = true; }, "Hold"},
-      {"another tool's still", [](Observation& o) { o.former = FormerInstall{"clusterctl", "aws-system", "v1.12.0"}; }, "Adopt"},
+      {"another tool's still",
+       [](Observation& o) {
+         o.former = FormerInstall{"clusterctl", "aws-system", "v1.12.0"};
+       },
+       "Adopt"},
       {"it failed just now",
        [](Observation& o) {
          o.certificate_trouble = {Error{Code::kUnavailable, "away", {}}, Seconds(1)};

@@ -16,14 +16,4 @@ inline constexpr std::string_view kAnnotationInjectCaFromSecret = "cert-manager.
 // Of what the operator fills in: the rest of these objects is kFieldManager's.
 inline constexpr std::string_view kCertificateManager = "capi-operator-certificates";
 
-namespace reason {
-
-// A certificate that the operator makes for the provider could not be renewed, or is not trusted.
-inline constexpr std::string_view kCertificateNotKept = "CertificateNotKept";
-// A certificate was made or renewed, or who makes the provider's certificates has changed (event).
-inline constexpr std::string_view kCertificateIssued = "CertificateIssued";
-// The release asks for a certificate of a kind that the operator does not make.
-inline constexpr std::string_view kUnsupportedCertificate = "UnsupportedCertificate";
-
-}  // namespace reason
 }  // namespace capi::api
