@@ -10,7 +10,7 @@
 namespace capi::local {
 namespace {
 
-constexpr Millis kAnswerLimit{2000};
+constexpr Millis kAnswerLimit{5000};
 
 int PortBefore(const PlaneFolder& folder) {
   auto before = ReadState(folder.State());
