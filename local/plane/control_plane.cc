@@ -67,8 +67,7 @@ void ControlPlane::MakeProcesses(const PlaneFolder& folder, const std::string& p
   if (programs.controller_manager.empty()) return;
   KeptProcessOptions controllers;
   controllers.name = "kube-controller-manager";
-  controllers.command =
-      CommandOf(folder, private_folder, controllers.name, ControllerManagerCommand(programs, folder));
+  controllers.command = CommandOf(folder, private_folder, controllers.name, ControllerManagerCommand(programs, folder));
   controllers.stop_signal = SIGKILL;
   controllers_ = std::make_unique<KeptProcess>(std::move(controllers), clock);
 }
