@@ -47,11 +47,11 @@ Status CheckOperatorProgram(const std::vector<std::string>& binaries, const Gete
 Status BringUpOperator(const Context& ctx, kube::Client& client, Notes& notes) {
   auto there = TRY(FindOperator(ctx, client));
   if (there && there->version && *there->version > OwnVersion()) {
-    return Error{Code::kFailedPrecondition,
-                 fmt::format("the plane's operator is {}, newer than this clusterctl ({}): use a clusterctl of v{}.{}",
-                             there->version->ToString(), OwnVersion().ToString(), there->version->major,
-                             there->version->minor),
-                 {}};
+    return Error{
+        Code::kFailedPrecondition,
+        fmt::format("the plane's operator is {}, newer than this clusterctl ({}): use a clusterctl of v{}.{}",
+                    there->version->ToString(), OwnVersion().ToString(), there->version->major, there->version->minor),
+        {}};
   }
   const std::string image = TRY(OperatorImage("", {}));
   auto objects = TRY(OperatorObjects(image));

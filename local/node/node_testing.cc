@@ -21,7 +21,7 @@ namespace {
 
 // Serves its webhook's port and its health's, both in plain HTTP. It tells its flags and variables, reads files, and
 // is ready, or alive, as long as files say so.
-constexpr const char* kManager = R"(#!/usr/bin/env python3
+constexpr const char* kManager = R"py(#!/usr/bin/env python3
 import argparse, http.server, os, signal, sys, threading
 p = argparse.ArgumentParser()
 p.add_argument("--webhook-port", type=int, default=9443, help="port of webhooks (default 9443)")
@@ -68,7 +68,7 @@ servers = [Server(("127.0.0.1", a.webhook_port), Handler), Server((host, int(por
 threading.Thread(target=servers[0].serve_forever, daemon=True).start()
 print("serves", flush=True)
 servers[1].serve_forever()
-)";
+)py";
 
 }  // namespace
 

@@ -121,7 +121,7 @@ TEST_F(Sources, WhatIsNowhereSaysAllThatWasTried_G9) {
   ASSERT_FALSE(program.ok());
   EXPECT_EQ(program.code(), Code::kNotFound);
   EXPECT_THAT(program.error().message,
-              AllOf(HasSubstr("no program for image " + Image("org/manager:v1")), HasSubstr("its registry: "),
+              AllOf(HasSubstr("no program for image " + Image("org/manager:v1")), HasSubstr("its image: "),
                     HasSubstr("no Go module is known for it"),
                     HasSubstr("--binary " + Image("org/manager:v1") + "=PATH"), HasSubstr("--build ")));
   away_ = true;
@@ -134,7 +134,7 @@ TEST_F(Sources, KnownModulesAreBuiltWhereNobodyHasTheImage_G9) {
   const std::string image = "registry.k8s.io/cluster-api/cluster-api-controller:v1.12.1";
   EXPECT_THAT(Find(image).error().message,
               AllOf(HasSubstr("a build of sigs.k8s.io/cluster-api@v1.12.1: there is no `go` in PATH"),
-                    Not(HasSubstr("its registry"))));
+                    Not(HasSubstr("its image"))));
   std::filesystem::create_directories(folder_ / "bin");
   const char* go =
       "#!/bin/sh\nif test $1 = build; then while test \"$1\" != -o; do shift; done; cp /bin/sh \"$2\"; fi\n";
