@@ -60,16 +60,17 @@ void AddApply(CommandLine& line, CLI::App& local) {
   auto options = std::make_shared<ApplyOptions>();
   command.add_option("FOLDER", options->folders, "Folder of the manifests");
   command.add_option("--timeout", options->timeouts, "STAGE=DURATION: how long a stage may take; may be repeated")
-      ->allow_extra_args(false)
-      ->delimiter(',');
+      ->allow_extra_args(false);
   command
       .add_option("--hook", options->hooks,
                   "STAGE=PATH: the program of a hook, in the place of the one in FOLDER/hooks; may be repeated")
-      ->allow_extra_args(false)
-      ->delimiter(',');
+      ->allow_extra_args(false);
   command.add_flag("!--no-collect", options->collect, "Don't collect logs and objects where it fails");
   AddTargetFlags(line, command, options->target);
   line.Finish(command, [&line, options] { return Apply(Context{}, line.global(), *options, line.world()); });
+  // Each of these has values of its own, and none is the last one's.
+  for (const char* list : {"--timeout", "--hook"})
+    command.get_option(list)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
 void AddWait(CommandLine& line, CLI::App& local) {

@@ -35,7 +35,8 @@ Result<std::vector<ClusterName>> ChooseClusters(Deleting& in, const DestroyOptio
   for (const std::string& name : options.names) out.push_back({ns, name});
   if (!options.all) return out;
   std::vector<std::string> names;
-  for (const kube::Object& one : TRY(in.cluster.client().List(in.ctx, ClusterResource(), options.ns)).items) {
+  kube::ObjectList all = TRY(in.cluster.client().List(in.ctx, ClusterResource(), options.ns));
+  for (const kube::Object& one : all.items) {
     out.push_back({one.ns(), one.name()});
     names.push_back(one.ns() + "/" + one.name());
   }

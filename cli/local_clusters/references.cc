@@ -8,6 +8,7 @@
 
 #include "base/strings.h"
 #include "base/yaml/yaml.h"
+#include "templating/envsubst/template.h"
 #include "templating/workload_template.h"
 
 namespace capi::cli::local_clusters {
@@ -77,37 +78,58 @@ bool Unmark(std::string& text, const std::vector<std::string>& credentials, cons
   return !Has(text, mark);
 }
 
-// The variables whose value is in the text of a Secret.
-Result<std::set<std::string>> InSecrets(std::string_view text, const templating::VariableDefaults& defaults,
-                                        const templating::Variables& variables, const CredentialRules& rules,
-                                        const std::string& mark) {
-  std::vector<std::string> all;
-  auto lookup = [&](const std::string& name) -> std::optional<std::string> {
-    auto value = variables(name);
-    if (rules.no.contains(name) || (rules.plain.contains(name) && value)) return value;
-    auto known = defaults.find(name);
-    const bool required = known != defaults.end() && !known->second;
-    if (!value && !required) return std::nullopt;
-    all.push_back(name);
-    return MarkOf(name, mark);
-  };
-  std::string marked = TRY(templating::FillIn(text, lookup));
-  std::sort(all.begin(), all.end());
-  all.erase(std::unique(all.begin(), all.end()), all.end());
-  std::set<std::string> out;
-  std::string apart;
-  for (YamlDocument& document : TRY(ParseYamlStream(marked))) {
-    if (GetString(document.value, {"kind"}) != "Secret") continue;
-    auto see = [&](std::string& one) {
-      if (!Unmark(one, all, mark, out)) apart = GetString(document.value, {"metadata", "name"});
-    };
-    EachText(document.value, see, [](const std::string&) {});
+using Lookup = std::function<std::optional<std::string>(const std::string& name)>;
+
+// Which variables a template gave to a lookup as marks. A value.
+using Marked = std::set<std::string>;
+
+// Where each document of a text begins, in order, and whether it is a Secret.
+Result<std::vector<std::pair<size_t, bool>>> SecretsIn(const std::string& text) {
+  std::vector<std::pair<size_t, bool>> out;
+  for (const YamlDocument& document : TRY(ParseYamlStream(text)))
+    out.emplace_back(document.offset, GetString(document.value, {"kind"}) == "Secret");
+  return out;
+}
+
+// The variables whose value, or a part of it, is in the text of a Secret. What doesn't parse has none: it is told later.
+Result<Marked> InSecrets(const templating::Template& parsed, const Lookup& lookup, const Marked& marked,
+                         const std::string& mark) {
+  templating::TemplateError error;
+  auto output = parsed.Evaluate(lookup, error);
+  if (!output) return Marked();
+  auto documents = TRY(SecretsIn(output->text));
+  Marked out;
+  for (size_t i = 0; i < documents.size(); ++i) {
+    if (!documents[i].second) continue;
+    const size_t begin = documents[i].first;
+    const size_t end = i + 1 < documents.size() ? documents[i + 1].first : output->text.size();
+    for (const templating::OutputSegment& segment : output->segments) {
+      if (segment.output >= begin && segment.output < end && marked.contains(segment.variable))
+        out.insert(segment.variable);
+    }
+    const std::string text = output->text.substr(begin, end - begin);
+    for (const std::string& name : marked) {
+      if (Has(text, MarkOf(name, mark))) out.insert(name);  // in another one's default
+    }
   }
-  if (apart.empty()) return out;
-  return Invalid(fmt::format(
-      "the template's Secret {} has a part of a variable's value, and a file can't refer to that: write the variable "
-      "as it is, ${{NAME}}, into the Secret",
-      apart));
+  return out;
+}
+
+// A file can refer to the whole of a value alone.
+Status CheckWhole(const templating::Template& parsed, const Lookup& lookup, const Marked& marked, const std::string& mark) {
+  templating::TemplateError error;
+  auto output = parsed.Evaluate(lookup, error);
+  if (!output) return Ok();
+  for (size_t i = 0; i < output->segments.size(); ++i) {
+    const templating::OutputSegment& segment = output->segments[i];
+    if (!marked.contains(segment.variable)) continue;
+    const size_t end = i + 1 < output->segments.size() ? output->segments[i + 1].output : output->text.size();
+    if (output->text.substr(segment.output, end - segment.output) == MarkOf(segment.variable, mark)) continue;
+    return Invalid(fmt::format("the template takes a credential apart, and a file can't refer to a part: write {} as it is, "
+                               "{}, or say with --no-credential {} that it is none",
+                               segment.variable, Reference(segment.variable), segment.variable));
+  }
+  return Ok();
 }
 
 // Marks become references, and the annotation says which.
@@ -152,24 +174,34 @@ Result<std::vector<kube::Object>> RenderWithReferences(std::string_view text, co
                                                        const CredentialRules& rules, const std::string& ns,
                                                        const std::string& mark) {
   auto defaults = TRY(templating::DefaultsOf(text));
-  std::set<std::string> secret = TRY(InSecrets(text, defaults, variables, rules, mark));
-  std::vector<std::string> marked;
-  auto lookup = [&](const std::string& name) -> std::optional<std::string> {
-    const bool by_rule = rules.yes.contains(name) || (!rules.no.contains(name) && NamesCredential(name));
-    const bool credential =
-        !rules.plain.contains(name) && !rules.no.contains(name) && (by_rule || secret.contains(name));
-    auto value = variables(name);
-    if (!credential) return value;
-    auto known = defaults.find(name);
-    const bool required = known != defaults.end() && !known->second;
-    if (!value && !required) return std::nullopt;  // the template's own default, which is in everybody's template
-    marked.push_back(name);
-    return MarkOf(name, mark);
+  templating::TemplateError error;
+  auto parsed = templating::Template::Parse(text, error);
+  if (!parsed) return Invalid(error.message);
+  // Marks for the variables of which `is_credential` is true, but for the template's own defaults, which everybody has.
+  auto marking = [&](const std::function<bool(const std::string&)>& is_credential, Marked& marked) -> Lookup {
+    return [&, is_credential](const std::string& name) -> std::optional<std::string> {
+      auto value = variables(name);
+      if (rules.no.contains(name) || rules.plain.contains(name) || !is_credential(name)) return value;
+      auto known = defaults.find(name);
+      const bool required = known != defaults.end() && !known->second;
+      if (!value && !required) return std::nullopt;
+      marked.insert(name);
+      return MarkOf(name, mark);
+    };
   };
+  Marked all, marked;
+  const Lookup mark_all = marking([](const std::string&) { return true; }, all);
+  for (const auto& [name, fallback] : defaults) static_cast<void>(mark_all(name));
+  const Marked secret = TRY(InSecrets(*parsed, mark_all, all, mark));
+  auto is_credential = [&](const std::string& name) {
+    return rules.yes.contains(name) || NamesCredential(name) || secret.contains(name);
+  };
+  const Lookup lookup = marking(is_credential, marked);
+  for (const auto& [name, fallback] : defaults) static_cast<void>(lookup(name));
+  TRY(CheckWhole(*parsed, lookup, marked, mark));
   auto objects = TRY(templating::RenderTemplate(text, lookup, ns));
-  std::sort(marked.begin(), marked.end());
-  marked.erase(std::unique(marked.begin(), marked.end()), marked.end());
-  for (kube::Object& object : objects) TRY(ToReferences(object, marked, mark));
+  const std::vector<std::string> names(marked.begin(), marked.end());
+  for (kube::Object& object : objects) TRY(ToReferences(object, names, mark));
   return objects;
 }
 

@@ -75,7 +75,7 @@ TEST(References, WhatAFileCannotSayIsRefused) {
     const char* error;
   };
   const Case cases[] = {
-      {"{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {a: '${A_TOKEN:0:20}'}}",
+      {"{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {a: '${A_TOKEN:0:2}'}}",
        "takes a credential apart"},
       {"{apiVersion: v1, kind: Secret, metadata: {name: c}, stringData: {a: '${USER_X:0:20}'}}",
        "a part of a variable's"},
