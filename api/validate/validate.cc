@@ -187,8 +187,8 @@ void CheckRollout(const Provider& p, Errors& out) {
 // U13: what names one release alone has no newer one.
 void CheckUpgradePolicy(const Provider& p, Errors& out) {
   if (p.spec.upgrade_policy.type == UpgradeType::kNone || !NamesOneRelease(p.spec)) return;
-  const std::string_view pins = p.spec.fetch_config->digest.empty() ? "spec.fetchConfig.oci, with its tag or digest,"
-                                                                    : "spec.fetchConfig.digest";
+  const std::string_view pins =
+      p.spec.fetch_config->digest.empty() ? "spec.fetchConfig.oci, with its tag or digest," : "spec.fetchConfig.digest";
   out.push_back({Kind::kForbidden, "spec.upgradePolicy.type", "",
                  fmt::format("{} names one release alone: leave one of the two out", pins), reason::kInvalidSpec});
 }

@@ -194,7 +194,8 @@ TEST_F(ApplyTest, WaitsForAConditionOfACluster) {
       .value();
   Outcome outcome = Local({"wait", "my", "-n", ns_, "--timeout", "1s"});
   EXPECT_EQ(outcome.code, 1);
-  EXPECT_THAT(outcome.err, AllOf(HasSubstr("Available=True: not done after"), HasSubstr("/my: Available isn't reported")));
+  EXPECT_THAT(outcome.err,
+              AllOf(HasSubstr("Available=True: not done after"), HasSubstr("/my: Available isn't reported")));
   outcome = Local({"wait", "none", "-n", ns_});
   EXPECT_EQ(outcome.code, 1);
   EXPECT_THAT(outcome.err, HasSubstr("Cluster " + ns_ + "/none isn't there"));

@@ -91,7 +91,8 @@ Result<std::vector<std::pair<size_t, bool>>> SecretsIn(const std::string& text) 
   return out;
 }
 
-// The variables whose value, or a part of it, is in the text of a Secret. What doesn't parse has none: it is told later.
+// The variables whose value, or a part of it, is in the text of a Secret. What doesn't parse has none: it is told
+// later.
 Result<Marked> InSecrets(const templating::Template& parsed, const Lookup& lookup, const Marked& marked,
                          const std::string& mark) {
   templating::TemplateError error;
@@ -116,7 +117,8 @@ Result<Marked> InSecrets(const templating::Template& parsed, const Lookup& looku
 }
 
 // A file can refer to the whole of a value alone.
-Status CheckWhole(const templating::Template& parsed, const Lookup& lookup, const Marked& marked, const std::string& mark) {
+Status CheckWhole(const templating::Template& parsed, const Lookup& lookup, const Marked& marked,
+                  const std::string& mark) {
   templating::TemplateError error;
   auto output = parsed.Evaluate(lookup, error);
   if (!output) return Ok();
@@ -125,9 +127,10 @@ Status CheckWhole(const templating::Template& parsed, const Lookup& lookup, cons
     if (!marked.contains(segment.variable)) continue;
     const size_t end = i + 1 < output->segments.size() ? output->segments[i + 1].output : output->text.size();
     if (output->text.substr(segment.output, end - segment.output) == MarkOf(segment.variable, mark)) continue;
-    return Invalid(fmt::format("the template takes a credential apart, and a file can't refer to a part: write {} as it is, "
-                               "{}, or say with --no-credential {} that it is none",
-                               segment.variable, Reference(segment.variable), segment.variable));
+    return Invalid(
+        fmt::format("the template takes a credential apart, and a file can't refer to a part: write {} as it is, "
+                    "{}, or say with --no-credential {} that it is none",
+                    segment.variable, Reference(segment.variable), segment.variable));
   }
   return Ok();
 }

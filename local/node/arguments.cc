@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kDefaultCertificates = "/tmp/k8s-webhook-server/serving-certs";
 constexpr const char* kCertificatesFlag = "webhook-cert-dir";
 // Those that are told where to listen have one of these words, and end with one of the others.
-constexpr std::array kListeners = {"webhook", "health", "metrics", "diagnostics", "profiler", "pprof", "probe",
+constexpr std::array kListeners = {"webhook", "health", "metrics", "diagnostics", "profiler", "pprof",  "probe",
                                    "ready",   "live",   "bind",    "listen",      "secure",   "serving"};
 constexpr std::array kEnds = {"port", "addr", "address"};
 constexpr std::array kElections = {"leader-elect", "enable-leader-election"};
@@ -89,9 +89,7 @@ class Leading {
     out_.values.push_back(fmt::format("{}{}={}", flag.dashes, flag.name, Value(flag.name, *flag.value)));
   }
 
-  std::string Path(const std::string& value) {
-    return LedPath(value, options_.mounts, out_.named).value_or(value);
-  }
+  std::string Path(const std::string& value) { return LedPath(value, options_.mounts, out_.named).value_or(value); }
 
   std::string Value(const std::string& flag, const std::string& value) {
     std::optional<Address> address = AddressOf(value);

@@ -31,14 +31,14 @@ struct ArgumentOptions {
   std::set<int> ports;  // that the container declares, and its probes ask
   // Where the folders of volumes are, by their paths in the container.
   std::map<std::string, std::string> mounts;
-  std::string ns;                      // of the Pod: for the election
-  std::function<int(int)> port_of;     // a free port of loopback for one of the container's
+  std::string ns;                   // of the Pod: for the election
+  std::function<int(int)> port_of;  // a free port of loopback for one of the container's
 };
 
 struct Arguments {
   std::vector<std::string> values;
-  std::map<int, int> ports;      // of the container -> of loopback, of those that a flag leads there
-  std::set<std::string> named;   // paths of `mounts` that an argument names, or a flag was added for
+  std::map<int, int> ports;     // of the container -> of loopback, of those that a flag leads there
+  std::set<std::string> named;  // paths of `mounts` that an argument names, or a flag was added for
   // The program finds no namespace for its election outside of a cluster, so it was told to hold none: only one
   // process of it may run.
   bool alone = false;

@@ -40,8 +40,11 @@ TEST(Address, OfAValue) {
     const char *text, *host;
     int port;
   };
-  for (const Case& c : {Case{"9443", "", 9443}, {":9440", "", 9440}, {"localhost:80", "localhost", 80},
-                        {"[::]:8443", "[::]", 8443}, {"0.0.0.0:1", "0.0.0.0", 1}}) {
+  for (const Case& c : {Case{"9443", "", 9443},
+                        {":9440", "", 9440},
+                        {"localhost:80", "localhost", 80},
+                        {"[::]:8443", "[::]", 8443},
+                        {"0.0.0.0:1", "0.0.0.0", 1}}) {
     auto address = AddressOf(c.text);
     ASSERT_TRUE(address) << c.text;
     EXPECT_EQ(address->host, c.host) << c.text;
@@ -99,7 +102,8 @@ TEST(Arguments, LeadPathsToVolumes) {
 
 TEST(Arguments, NameTheFolderOfCertificates) {
   std::map<std::string, std::string> mounts = {{"/tmp/k8s-webhook-server/serving-certs", "/v/cert"}};
-  Arguments added = On({}, {.flags = {{"webhook-cert-dir", "/tmp/k8s-webhook-server/serving-certs"}}, .mounts = mounts});
+  Arguments added =
+      On({}, {.flags = {{"webhook-cert-dir", "/tmp/k8s-webhook-server/serving-certs"}}, .mounts = mounts});
   EXPECT_THAT(added.values, ElementsAre("--webhook-cert-dir=/v/cert"));
   EXPECT_EQ(added.named.size(), 1u);
   Arguments unknown = On({}, {.mounts = mounts});

@@ -41,8 +41,9 @@ std::string EndOf(const std::string& path, std::int64_t from) {
   if (fd < 0) return "";
   std::int64_t size = SizeOf(path);
   std::string text(kTailRead, '\0');
-  ssize_t read = pread(fd, text.data(), text.size(), std::max({std::int64_t{0}, from > size ? 0 : from,
-                                                               size - static_cast<std::int64_t>(kTailRead)}));
+  ssize_t read =
+      pread(fd, text.data(), text.size(),
+            std::max({std::int64_t{0}, from > size ? 0 : from, size - static_cast<std::int64_t>(kTailRead)}));
   close(fd);
   text.resize(read < 0 ? 0 : static_cast<size_t>(read));
   return text;
@@ -96,11 +97,9 @@ void ContainerRun::Run() {
     });
     pod_.node.wake();
     if (done) return;
-    Millis delay = back_off.After(
-        std::chrono::duration_cast<Millis>(pod_.node.clock.Monotonic() - started));
-    Wait("CrashLoopBackOff",
-         fmt::format("back-off {}s restarting failed container={} pod={}_{}", (delay + Millis(999)) / Seconds(1), name_,
-                     pod_.pod.name(), pod_.pod.ns()));
+    Millis delay = back_off.After(std::chrono::duration_cast<Millis>(pod_.node.clock.Monotonic() - started));
+    Wait("CrashLoopBackOff", fmt::format("back-off {}s restarting failed container={} pod={}_{}",
+                                         (delay + Millis(999)) / Seconds(1), name_, pod_.pod.name(), pod_.pod.ns()));
     if (!Sleep(delay)) return;
     Change([](ContainerFacts& facts) { ++facts.restarts; });
   }
@@ -140,7 +139,8 @@ bool ContainerRun::AwaitTurn(bool alone) {
   while (!pod_.node.runners.Begin(pod_.owner, pod_.pod.uid(), alone)) {
     if (!told) {
       Wait("ContainerCreating",
-           "outside of a cluster its election can't be held, so it starts when the Deployment's other process has ended");
+           "outside of a cluster its election can't be held, so it starts when the Deployment's other process has "
+           "ended");
       pod_.node.wake();
     }
     told = true;
@@ -190,9 +190,12 @@ int ContainerRun::Watch(const ContainerPlan& plan, Process& process, std::string
   Clock& clock = pod_.node.clock;
   MonoTime start = clock.Monotonic();
   Probes probes;
-  if (auto probe = ProbeOf(container_, "startupProbe"); probe.ok() && *probe) probes.startup.emplace(**probe, false, true, start);
-  if (auto probe = ProbeOf(container_, "readinessProbe"); probe.ok() && *probe) probes.readiness.emplace(**probe, false, true, start);
-  if (auto probe = ProbeOf(container_, "livenessProbe"); probe.ok() && *probe) probes.liveness.emplace(**probe, true, false, start);
+  if (auto probe = ProbeOf(container_, "startupProbe"); probe.ok() && *probe)
+    probes.startup.emplace(**probe, false, true, start);
+  if (auto probe = ProbeOf(container_, "readinessProbe"); probe.ok() && *probe)
+    probes.readiness.emplace(**probe, false, true, start);
+  if (auto probe = ProbeOf(container_, "livenessProbe"); probe.ok() && *probe)
+    probes.liveness.emplace(**probe, true, false, start);
   MonoTime trim = start;
   while (true) {
     if (auto code = process.Wait(kTick)) {

@@ -17,10 +17,10 @@ struct PodParts {
   const kube::Object& pod;
   PodFiles& files;  // only what any thread may ask for
   FactsBoard& board;
-  std::string owner;                    // uid of its Deployment; "" for none
-  std::stop_token stop;                 // its processes are to end
-  std::atomic<std::int64_t> grace_ms;   // between SIGTERM and SIGKILL, from then on
-  Context ctx;                          // for the log
+  std::string owner;                   // uid of its Deployment; "" for none
+  std::stop_token stop;                // its processes are to end
+  std::atomic<std::int64_t> grace_ms;  // between SIGTERM and SIGKILL, from then on
+  Context ctx;                         // for the log
 };
 
 // Thread-compatible.

@@ -11,10 +11,20 @@ TEST(Expand, ReplacesAsKubernetesDoes) {
   struct Case {
     const char *text, *expected;
   };
-  for (const Case& c : {Case{"", ""}, {"$(A)", "1"}, {"x-$(A)-y$(A)", "x-1-y1"}, {"$(EMPTY)", ""},
+  for (const Case& c : {Case{"", ""},
+                        {"$(A)", "1"},
+                        {"x-$(A)-y$(A)", "x-1-y1"},
+                        {"$(EMPTY)", ""},
                         {"$(B)", "$(A)"},  // a value isn't looked at again
-                        {"$(MISSING)", "$(MISSING)"}, {"$$(A)", "$(A)"}, {"$$$(A)", "$1"}, {"$$$$(A)", "$$(A)"},
-                        {"$A ${A}", "$A ${A}"}, {"$(A", "$(A"}, {"$", "$"}, {"$()", "$()"}, {"a$", "a$"}}) {
+                        {"$(MISSING)", "$(MISSING)"},
+                        {"$$(A)", "$(A)"},
+                        {"$$$(A)", "$1"},
+                        {"$$$$(A)", "$$(A)"},
+                        {"$A ${A}", "$A ${A}"},
+                        {"$(A", "$(A"},
+                        {"$", "$"},
+                        {"$()", "$()"},
+                        {"a$", "a$"}}) {
     EXPECT_EQ(Expand(c.text, variables), c.expected) << c.text;
   }
 }

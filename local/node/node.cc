@@ -10,12 +10,12 @@
 #include "base/caught.h"
 #include "base/files.h"
 #include "kube/cache/informer.h"
-#include "local/node/services/connect_socket.h"
-#include "local/node/rollout/deployments.h"
 #include "local/node/node_object.h"
 #include "local/node/not_run.h"
 #include "local/node/pod_files.h"
 #include "local/node/pod_run.h"
+#include "local/node/rollout/deployments.h"
+#include "local/node/services/connect_socket.h"
 
 namespace capi::local {
 namespace {
@@ -74,7 +74,8 @@ class Node::Impl {
  public:
   Impl(kube::Client& client, Programs& programs, NodeOptions options, Clock& clock)
       : options_(std::move(options)),
-        parts_{.client = client, .programs = programs, .options = options_, .clock = clock, .wake = [this] { Ring(); }} {}
+        parts_{
+            .client = client, .programs = programs, .options = options_, .clock = clock, .wake = [this] { Ring(); }} {}
 
   Status Run(const Context& given) {
     // The parts end when the node does, also where it ends by an error.

@@ -33,13 +33,15 @@ class NodeOnServer : public testing::Test {
     ns_ = testing::UnitTest::GetInstance()->current_test_info()->name();
     for (char& c : ns_) c = static_cast<char>(std::tolower(c));
     kube::ApplyYaml(*client_, "{apiVersion: v1, kind: Namespace, metadata: {name: " + ns_ + "}}");
-    kube::ApplyYaml(*client_, "{apiVersion: v1, kind: ServiceAccount, metadata: {name: default, namespace: " + ns_ + "}}");
+    kube::ApplyYaml(*client_,
+                    "{apiVersion: v1, kind: ServiceAccount, metadata: {name: default, namespace: " + ns_ + "}}");
   }
   ~NodeOnServer() override {
     node_.reset();
     for (const char* kind : {"Deployment", "StatefulSet", "Pod"}) {
       for (const kube::Object& one : List(kind)) {
-        (void)client_->Raw({}, "DELETE", Builtin(kind).Path(ns_, one.name()), R"({"gracePeriodSeconds": 0})", "application/json");
+        (void)client_->Raw({}, "DELETE", Builtin(kind).Path(ns_, one.name()), R"({"gracePeriodSeconds": 0})",
+                           "application/json");
       }
     }
   }
@@ -51,12 +53,14 @@ class NodeOnServer : public testing::Test {
     kube::ApplyYaml(*client_, R"(
 apiVersion: v1
 kind: Service
-metadata: {name: d, namespace: )" + ns_ + R"(}
+metadata: {name: d, namespace: )" +
+                                  ns_ + R"(}
 spec: {selector: {app: d}, ports: [{port: 443, targetPort: webhook}]}
 ---
 apiVersion: apps/v1
 kind: Deployment
-metadata: {name: d, namespace: )" + ns_ + R"(}
+metadata: {name: d, namespace: )" +
+                                  ns_ + R"(}
 spec:
   )" + spec + R"(
   selector: {matchLabels: {app: d}}
@@ -96,7 +100,9 @@ spec:
     for (const kube::Object& pod : List("Pod")) text += "\n" + pod.name() + " " + ToJsonText(pod.json()["status"]);
     return text;
   }
-  void AwaitHealthy() { ASSERT_TRUE(Eventually([&] { return Healthy(); }, kLong)) << Dump(); }
+  void AwaitHealthy() {
+    ASSERT_TRUE(Eventually([&] { return Healthy(); }, kLong)) << Dump();
+  }
   void Merge(const char* kind, const std::string& name, const Json& patch) {
     auto done = client_->Patch({}, Builtin(kind), ns_, name, kube::PatchType::kMerge, patch);
     ASSERT_TRUE(done.ok()) << done.error().message;
@@ -112,7 +118,8 @@ spec:
 // G4, G5, G6: what a release's Deployment asks for runs, on ports of its own, and everybody is told so.
 TEST_F(NodeOnServer, MakesADeploymentAvailable) {
   StartNode();
-  Apply(Manager("--say=hello, --leader-elect", "env: [{name: POD_NAMESPACE, valueFrom: {fieldRef: {fieldPath: metadata.namespace}}}]"));
+  Apply(Manager("--say=hello, --leader-elect",
+                "env: [{name: POD_NAMESPACE, valueFrom: {fieldRef: {fieldPath: metadata.namespace}}}]"));
   AwaitHealthy();
   kube::Object deployment = Deployment();
   EXPECT_EQ(GetInt(deployment.json(), {"status", "availableReplicas"}), 1);
@@ -139,11 +146,17 @@ TEST_F(NodeOnServer, MakesADeploymentAvailable) {
 // G7: why a container doesn't stay up stands where a cluster would have it.
 TEST_F(NodeOnServer, TellsOfACrashLoop) {
   StartNode();
-  kube::ApplyYaml(*client_, "{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: " + ns_ + "}, stringData: {password: hunter22}}");
+  kube::ApplyYaml(*client_, "{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: " + ns_ +
+                                "}, stringData: {password: hunter22}}");
   Apply(R"(image: sh
         env: [{name: PASSWORD, valueFrom: {secretKeyRef: {name: s, key: password}}}]
         args: ["-c", "echo begins; echo cannot log in with $PASSWORD >&2; exit 3"])");
-  ASSERT_TRUE(Eventually([&] { return GetInt(Container(), {"restartCount"}) >= 1 && Find(Container(), {"state", "waiting"}) != nullptr; }, kLong)) << Dump();
+  ASSERT_TRUE(Eventually(
+      [&] {
+        return GetInt(Container(), {"restartCount"}) >= 1 && Find(Container(), {"state", "waiting"}) != nullptr;
+      },
+      kLong))
+      << Dump();
   Json container = Container();
   EXPECT_EQ(GetString(container, {"state", "waiting", "reason"}), "CrashLoopBackOff");
   EXPECT_THAT(GetString(container, {"state", "waiting", "message"}), HasSubstr("back-off 10s"));
@@ -160,12 +173,14 @@ TEST_F(NodeOnServer, UpdatesWithoutAGap) {
   Apply(Manager("--say=new"));
   std::string said;
   int asked = 0;
-  bool updated = Eventually([&] {
-    said = Say("/say");
-    ++asked;
-    EXPECT_TRUE(said == "old" || said == "new") << said;
-    return said == "new" && List("Pod").size() == 1;
-  }, kLong);
+  bool updated = Eventually(
+      [&] {
+        said = Say("/say");
+        ++asked;
+        EXPECT_TRUE(said == "old" || said == "new") << said;
+        return said == "new" && List("Pod").size() == 1;
+      },
+      kLong);
   ASSERT_TRUE(updated) << said << Dump();
   EXPECT_GT(asked, 1);
   AwaitHealthy();
@@ -177,11 +192,13 @@ TEST_F(NodeOnServer, RunsOneAloneWithoutItsElection) {
   Apply(Manager("--say=alone-old, --leader-elect"));
   AwaitHealthy();
   Apply(Manager("--say=alone-new, --leader-elect"));
-  bool updated = Eventually([&] {
-    bool both = !ProcessesWith("--say=alone-old").empty() && !ProcessesWith("--say=alone-new").empty();
-    EXPECT_FALSE(both);
-    return Say("/say") == "alone-new";
-  }, kLong);
+  bool updated = Eventually(
+      [&] {
+        bool both = !ProcessesWith("--say=alone-old").empty() && !ProcessesWith("--say=alone-new").empty();
+        EXPECT_FALSE(both);
+        return Say("/say") == "alone-new";
+      },
+      kLong);
   EXPECT_TRUE(updated) << Dump();
 }
 
@@ -196,7 +213,12 @@ TEST_F(NodeOnServer, ScalesToNoneAndBack) {
   EXPECT_TRUE(Eventually([&] { return GetInt(Deployment().json(), {"status", "replicas"}) == 0 && Healthy(); }));
   EXPECT_EQ(Say("/say"), "503 Service " + ns_ + "/d has no pods");
   Merge("Deployment", "d", {{"spec", {{"replicas", 1}}}});
-  ASSERT_TRUE(Eventually([&] { return GetInt(Deployment().json(), {"status", "readyReplicas"}) == 1; }, kLong)) << Dump();
+  ASSERT_TRUE(Eventually(
+      [&] {
+        return GetInt(Deployment().json(), {"status", "readyReplicas"}) == 1;
+      },
+      kLong))
+      << Dump();
 }
 
 // G4: with its Deployment a Pod goes, though nobody collects garbage here; its files go with it.
@@ -217,10 +239,15 @@ TEST_F(NodeOnServer, HasSecretsAsFiles) {
   StartNode();
   Apply(Manager("--config=/etc/secret/key", "volumeMounts: [{name: s, mountPath: /etc/secret}]"), "replicas: 1",
         "volumes: [{name: s, secret: {secretName: s}}]");
-  ASSERT_TRUE(Eventually([&] {
-    return GetString(Container(), {"state", "waiting", "message"}) == "volumes[name=s]: Secret " + ns_ + "/s isn't there";
-  }, kLong)) << Dump();
-  kube::ApplyYaml(*client_, "{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: " + ns_ + "}, stringData: {key: first}}");
+  ASSERT_TRUE(Eventually(
+      [&] {
+        return GetString(Container(), {"state", "waiting", "message"}) ==
+               "volumes[name=s]: Secret " + ns_ + "/s isn't there";
+      },
+      kLong))
+      << Dump();
+  kube::ApplyYaml(*client_, "{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: " + ns_ +
+                                "}, stringData: {key: first}}");
   AwaitHealthy();
   EXPECT_EQ(Say("/config"), "first");
   Merge("Secret", "s", {{"data", {{"key", Base64Encode("second")}}}});
@@ -231,8 +258,14 @@ TEST_F(NodeOnServer, HasSecretsAsFiles) {
 TEST_F(NodeOnServer, RefusesAVolumeThatNothingNames) {
   StartNode();
   kube::ApplyYaml(*client_, "{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: " + ns_ + "}}");
-  Apply(Manager("", "volumeMounts: [{name: s, mountPath: /etc/secret}]"), "replicas: 1", "volumes: [{name: s, secret: {secretName: s}}]");
-  ASSERT_TRUE(Eventually([&] { return GetString(Container(), {"state", "waiting", "reason"}) == "CreateContainerConfigError"; }, kLong)) << Dump();
+  Apply(Manager("", "volumeMounts: [{name: s, mountPath: /etc/secret}]"), "replicas: 1",
+        "volumes: [{name: s, secret: {secretName: s}}]");
+  ASSERT_TRUE(Eventually(
+      [&] {
+        return GetString(Container(), {"state", "waiting", "reason"}) == "CreateContainerConfigError";
+      },
+      kLong))
+      << Dump();
   EXPECT_THAT(GetString(Container(), {"state", "waiting", "message"}), HasSubstr("volumeMounts[name=s]"));
 }
 
@@ -249,8 +282,10 @@ TEST_F(NodeOnServer, GivesATokenThatTheServerTakes) {
   auto who = own->Raw({}, "POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews",
                       R"({"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"})", "application/json");
   ASSERT_TRUE(who.ok()) << who.error().message;
-  EXPECT_EQ(GetString(ValueOrAbort(ParseJson(*who), "review"), {"status", "userInfo", "username"}), "system:serviceaccount:" + ns_ + ":sa");
-  EXPECT_EQ(std::filesystem::status(path).permissions(), std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  EXPECT_EQ(GetString(ValueOrAbort(ParseJson(*who), "review"), {"status", "userInfo", "username"}),
+            "system:serviceaccount:" + ns_ + ":sa");
+  EXPECT_EQ(std::filesystem::status(path).permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
 }
 
 // G6, G7: a Service leads to those that are ready, as their own probes say; who isn't alive is started again.
@@ -258,8 +293,12 @@ TEST_F(NodeOnServer, FollowsProbes) {
   StartNode();
   std::string files = "'--unready-file=" + folder_.path() + "/unready', '--dead-file=" + folder_.path() + "/dead'";
   Touch("unready");
-  Apply("image: manager\n        readinessProbe: {httpGet: {path: /readyz, port: health}, periodSeconds: 1, failureThreshold: 1}\n"
-        "        livenessProbe: {httpGet: {path: /livez, port: health}, periodSeconds: 1, failureThreshold: 1}\n        args: [" + files + "]");
+  Apply(
+      "image: manager\n        readinessProbe: {httpGet: {path: /readyz, port: health}, periodSeconds: 1, "
+      "failureThreshold: 1}\n"
+      "        livenessProbe: {httpGet: {path: /livez, port: health}, periodSeconds: 1, failureThreshold: 1}\n        "
+      "args: [" +
+      files + "]");
   ASSERT_TRUE(Eventually([&] { return Find(Container(), {"state", "running"}) != nullptr; }, kLong)) << Dump();
   EXPECT_EQ(Say("/say"), "503 Service " + ns_ + "/d has no pod that is ready");
   std::filesystem::remove(folder_.path() + "/unready");
@@ -279,9 +318,12 @@ TEST_F(NodeOnServer, FollowsProbes) {
 TEST_F(NodeOnServer, WaitsForAProgram) {
   StartNode();
   for (const char* image : {"slow", "missing"}) {
-    kube::ApplyYaml(*client_, std::string("{apiVersion: apps/v1, kind: Deployment, metadata: {name: ") + image + ", namespace: " + ns_ +
-                                  "}, spec: {selector: {matchLabels: {app: x}}, template: {metadata: {labels: {app: x}}, "
-                                  "spec: {containers: [{name: m, image: " + image + "}]}}}}");
+    kube::ApplyYaml(*client_,
+                    std::string("{apiVersion: apps/v1, kind: Deployment, metadata: {name: ") + image +
+                        ", namespace: " + ns_ +
+                        "}, spec: {selector: {matchLabels: {app: x}}, template: {metadata: {labels: {app: x}}, "
+                        "spec: {containers: [{name: m, image: " +
+                        image + "}]}}}}");
   }
   Apply(Manager());
   AwaitHealthy();
@@ -302,21 +344,28 @@ TEST_F(NodeOnServer, WaitsForAProgram) {
 // G4: what isn't run here says so.
 TEST_F(NodeOnServer, RunsDeploymentsAlone) {
   StartNode();
-  kube::ApplyYaml(*client_, "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: set, namespace: " + ns_ +
-                                "}, spec: {serviceName: s, selector: {matchLabels: {app: x}}, template: {metadata: {labels: {app: x}}, "
-                                "spec: {containers: [{name: m, image: manager}]}}}}");
+  kube::ApplyYaml(
+      *client_,
+      "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: set, namespace: " + ns_ +
+          "}, spec: {serviceName: s, selector: {matchLabels: {app: x}}, template: {metadata: {labels: {app: x}}, "
+          "spec: {containers: [{name: m, image: manager}]}}}}");
   std::string health;
-  EXPECT_TRUE(Eventually([&] {
-    auto pods = List("Pod");
-    health = pods.size() == 1 ? kube::HealthOf(pods[0]).message : "";
-    return health.find("a StatefulSet isn't run by a local plane") != health.npos;
-  }, kLong)) << health;
+  EXPECT_TRUE(Eventually(
+      [&] {
+        auto pods = List("Pod");
+        health = pods.size() == 1 ? kube::HealthOf(pods[0]).message : "";
+        return health.find("a StatefulSet isn't run by a local plane") != health.npos;
+      },
+      kLong))
+      << health;
 }
 
-// G3, G4: in less than two seconds all processes have ended, also one that doesn't listen, and no Secret's value is left.
+// G3, G4: in less than two seconds all processes have ended, also one that doesn't listen, and no Secret's value is
+// left.
 TEST_F(NodeOnServer, EndsWithAllThatItStarted) {
   StartNode();
-  kube::ApplyYaml(*client_, "{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: " + ns_ + "}, stringData: {key: hunter22}}");
+  kube::ApplyYaml(*client_, "{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: " + ns_ +
+                                "}, stringData: {key: hunter22}}");
   Apply(Manager("--config=/etc/secret/key, --deaf", "volumeMounts: [{name: s, mountPath: /etc/secret}]"), "replicas: 2",
         "volumes: [{name: s, secret: {secretName: s}}]");
   AwaitHealthy();
@@ -339,8 +388,8 @@ TEST(NodeProcess, DISABLED_RunsUntilItIsKilled) {
   Context{}.clock->Sleep({}, Seconds(600));
 }
 
-// G3, G4: with a node that is killed its processes end; the next one runs the Pods that are there, and leaves nothing of
-// those that went meanwhile.
+// G3, G4: with a node that is killed its processes end; the next one runs the Pods that are there, and leaves nothing
+// of those that went meanwhile.
 TEST_F(NodeOnServer, TakesOverFromOneThatWasKilled) {
   ProcessOptions other{.argv = {"/proc/self/exe", "--gtest_also_run_disabled_tests", "--gtest_filter=NodeProcess.*"}};
   other.environment = {"KUBECONFIG=" + kube::ControlPlane::Shared(false).kubeconfig(),
@@ -359,7 +408,9 @@ TEST_F(NodeOnServer, TakesOverFromOneThatWasKilled) {
   std::string name, gone;
   for (const kube::Object& pod : List("Pod")) (pod.name().starts_with("gone") ? gone : name) = pod.name();
   ASSERT_TRUE(client_->Delete({}, Builtin("Deployment"), ns_, "gone").ok());
-  ASSERT_TRUE(client_->Raw({}, "DELETE", Builtin("Pod").Path(ns_, gone), R"({"gracePeriodSeconds": 0})", "application/json").ok());
+  ASSERT_TRUE(
+      client_->Raw({}, "DELETE", Builtin("Pod").Path(ns_, gone), R"({"gracePeriodSeconds": 0})", "application/json")
+          .ok());
 
   StartNode();
   ASSERT_TRUE(Eventually([&] { return Say("/say") == "hello"; }, kLong)) << Dump();

@@ -20,7 +20,8 @@ Json StatusOf(WallTime now) {
   Json ready = {{"type", "Ready"}, {"status", "True"}, {"reason", "LocalPlane"}, {"message", "runs processes"}};
   for (const char* time : {"lastHeartbeatTime", "lastTransitionTime"}) ready[time] = FormatTime(now);
   Json status = {{"conditions", Json::array({ready})}};
-  status["addresses"] = {{{"type", "InternalIP"}, {"address", "127.0.0.1"}}, {{"type", "Hostname"}, {"address", kNodeName}}};
+  status["addresses"] = {{{"type", "InternalIP"}, {"address", "127.0.0.1"}},
+                         {{"type", "Hostname"}, {"address", kNodeName}}};
   status["capacity"] = {{"pods", "110"}};
   status["allocatable"] = {{"pods", "110"}};
   return {{"status", std::move(status)}};
@@ -38,9 +39,8 @@ Status Renew(const Context& ctx, kube::Client& client) {
   Json lease = {{"apiVersion", "coordination.k8s.io/v1"},
                 {"kind", "Lease"},
                 {"metadata", {{"name", kNodeName}, {"namespace", kLeases}}}};
-  lease["spec"] = {{"holderIdentity", kNodeName},
-                   {"leaseDurationSeconds", 40},
-                   {"renewTime", FormatMicroTime(ctx.clock->Now())}};
+  lease["spec"] = {
+      {"holderIdentity", kNodeName}, {"leaseDurationSeconds", 40}, {"renewTime", FormatMicroTime(ctx.clock->Now())}};
   TRY(client.Apply(ctx, kube::Builtin("Lease"), kube::Object(std::move(lease)), {.field_manager = "local-node"}));
   return Ok();
 }

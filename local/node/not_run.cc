@@ -41,7 +41,8 @@ void Follow(const Context& ctx, kube::Client& client, const char* kind, const ku
     done = Give(soon, client, workload);
   }
   if (!done.ok() && !ctx.stop.stop_requested()) {
-    ctx.log.Warn("what isn't run here isn't told", {{"object", workload.id().ToString()}, {"error", done.error().message}});
+    ctx.log.Warn("what isn't run here isn't told",
+                 {{"object", workload.id().ToString()}, {"error", done.error().message}});
   }
 }
 
@@ -67,11 +68,11 @@ void KeepNotRun(const Context& ctx, kube::Client& client) {
   std::list<kube::Informer> informers;
   std::list<std::thread> threads;
   for (const char* kind : kKinds) {
-    kube::Informer& informer = informers.emplace_back(
-        client, kube::Builtin(kind), kube::InformerOptions{.transform = kube::DropManagedFields},
-        [&client, ctx, kind](const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
-          if (was == nullptr || is == nullptr) Follow(ctx, client, kind, was, is);
-        });
+    kube::Informer& informer =
+        informers.emplace_back(client, kube::Builtin(kind), kube::InformerOptions{.transform = kube::DropManagedFields},
+                               [&client, ctx, kind](const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
+                                 if (was == nullptr || is == nullptr) Follow(ctx, client, kind, was, is);
+                               });
     threads.emplace_back([&informer, ctx] { informer.Run(ctx); });
   }
   for (std::thread& thread : threads) thread.join();

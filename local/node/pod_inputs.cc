@@ -77,7 +77,8 @@ class Environment {
       auto data = source_.read(kind, GetString(*ref, {"name"}));
       if (!data.ok() && data.code() == Code::kNotFound && GetBool(*ref, {"optional"})) return Ok();
       if (!data.ok()) return data.error().With(field);
-      for (const auto& [key, value] : *data) Set(GetString(from, {"prefix"}) + key, value, kind == std::string("Secret"));
+      for (const auto& [key, value] : *data)
+        Set(GetString(from, {"prefix"}) + key, value, kind == std::string("Secret"));
     }
     return Ok();
   }
@@ -119,9 +120,8 @@ class Environment {
 // A path of a volume's item stays in the volume.
 Status CheckPath(const std::string& path) {
   std::vector<std::string> parts = Split(path, '/');
-  bool bad = parts.empty() || std::any_of(parts.begin(), parts.end(), [](const std::string& part) {
-               return part.empty() || part == "..";
-             });
+  bool bad = parts.empty() || std::any_of(parts.begin(), parts.end(),
+                                          [](const std::string& part) { return part.empty() || part == ".."; });
   if (bad) return Error{Code::kInvalidArgument, fmt::format("path {} leads out of the volume", path), {}};
   return Ok();
 }
@@ -242,7 +242,8 @@ std::string UnledMount(const kube::Object& pod, const Json& container, const std
     if (path == "/tmp" && Find(*volume, {"emptyDir"}) != nullptr) continue;
     if (GetString(*volume, {"hostPath", "path"}) == path) continue;
     return fmt::format(
-        "volumeMounts[name={}]: a process has no folders of its own, and no argument or variable of the container names "
+        "volumeMounts[name={}]: a process has no folders of its own, and no argument or variable of the container "
+        "names "
         "{}, so it would look for this volume in vain; name it in one",
         GetString(mount, {"name"}), path);
   }

@@ -57,12 +57,23 @@ env:
 )y");
   auto environment = EnvironmentOf(Pod(), container, {{"PATH", "/bin"}, {"PLAIN", "below"}}, Source());
   ASSERT_TRUE(environment.ok()) << environment.error().message;
-  EXPECT_EQ(environment->variables,
-            (Variables{{"PATH", "/bin"},        {"S_USER", "u"},       {"S_PASSWORD", "p-a-s-s"}, {"MODE", "m"},
-                       {"PLAIN", "a"},          {"LATER", "b"},        {"EMPTY", ""},             {"KEY", "p-a-s-s"},
-                       {"CONFIG", "m"},         {"POD_NAMESPACE", "n"}, {"POD_NAME", "p"},        {"POD_UID", "u-1"},
-                       {"POD_IP", "127.0.0.1"}, {"NODE", "local"},     {"ACCOUNT", "sa"},         {"APP", "x"},
-                       {"EXPANDED", "a-u-$(LATER)-$(PLAIN)"}}));
+  EXPECT_EQ(environment->variables, (Variables{{"PATH", "/bin"},
+                                               {"S_USER", "u"},
+                                               {"S_PASSWORD", "p-a-s-s"},
+                                               {"MODE", "m"},
+                                               {"PLAIN", "a"},
+                                               {"LATER", "b"},
+                                               {"EMPTY", ""},
+                                               {"KEY", "p-a-s-s"},
+                                               {"CONFIG", "m"},
+                                               {"POD_NAMESPACE", "n"},
+                                               {"POD_NAME", "p"},
+                                               {"POD_UID", "u-1"},
+                                               {"POD_IP", "127.0.0.1"},
+                                               {"NODE", "local"},
+                                               {"ACCOUNT", "sa"},
+                                               {"APP", "x"},
+                                               {"EXPANDED", "a-u-$(LATER)-$(PLAIN)"}}));
   EXPECT_THAT(environment->secrets, testing::UnorderedElementsAre("u", "p-a-s-s", "p-a-s-s"));
 }
 

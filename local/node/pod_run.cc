@@ -199,7 +199,8 @@ class PodRun::Impl {
     MutexLock lock(files_mu_);
     Status done = files_.Refresh(Soon());
     if (!done.ok()) {
-      ctx_.log.Warn("a pod's volumes aren't renewed", {{"pod", PodFolderName(first_)}, {"error", done.error().message}});
+      ctx_.log.Warn("a pod's volumes aren't renewed",
+                    {{"pod", PodFolderName(first_)}, {"error", done.error().message}});
     }
   }
 

@@ -47,7 +47,9 @@ TEST(PodStatus, TellsOfWhatWaitsAndRuns) {
   EXPECT_EQ(Condition(ready, "Ready"), "True");
   EXPECT_EQ(ready.json()["status"]["podIP"], "127.0.0.1");
   EXPECT_TRUE(kube::HealthOf(ready).ok());
-  kube::Object half = Pod({.started = kNow, .containers = {Facts(ContainerFacts::State::kRunning, true), Facts(ContainerFacts::State::kRunning)}});
+  kube::Object half =
+      Pod({.started = kNow,
+           .containers = {Facts(ContainerFacts::State::kRunning, true), Facts(ContainerFacts::State::kRunning)}});
   EXPECT_EQ(Condition(half, "Ready"), "False");
 }
 
@@ -57,7 +59,8 @@ TEST(PodStatus, TellsOfACrashLoop) {
   facts.reason = "CrashLoopBackOff";
   facts.message = "back-off 10s";
   facts.restarts = 2;
-  facts.end = ContainerEnd{.exit_code = 3, .reason = "Error", .message = "no such flag", .started = kNow, .finished = kNow};
+  facts.end =
+      ContainerEnd{.exit_code = 3, .reason = "Error", .message = "no such flag", .started = kNow, .finished = kNow};
   kube::Object pod = Pod({.started = kNow, .containers = {facts}});
   EXPECT_EQ(pod.json()["status"]["phase"], "Running");
   const Json& status = pod.json()["status"]["containerStatuses"][0];

@@ -31,7 +31,8 @@ Status AskHttp(const Context& ctx, const Json& get, int port) {
   }
   http::Options options;
   options.tls.insecure_skip_verify = true;  // as a kubelet has it
-  std::string url = fmt::format("{}://127.0.0.1:{}{}{}", tls ? "https" : "http", port, path.starts_with('/') ? "" : "/", path);
+  std::string url =
+      fmt::format("{}://127.0.0.1:{}{}{}", tls ? "https" : "http", port, path.starts_with('/') ? "" : "/", path);
   auto answer = TRY(http::Fetch(ctx, url, std::move(request), options));
   if (answer.status >= 200 && answer.status < 400) return Ok();
   return Error{Code::kUnavailable, fmt::format("{} answers {}", path, answer.status), {}};

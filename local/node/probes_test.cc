@@ -98,9 +98,12 @@ TEST(Probe, Asks) {
     const char* ask;
     bool yes;
   };
-  for (const Case& c : {Case{"{httpGet: {path: /good, port: h}}", true}, {"{httpGet: {path: good, port: 9440}}", true},
-                        {"{httpGet: {path: /bad, port: h}}", false}, {"{tcpSocket: {port: h}}", true},
-                        {"{tcpSocket: {port: 1}}", false}, {"{exec: {command: [a, b]}}", true}}) {
+  for (const Case& c : {Case{"{httpGet: {path: /good, port: h}}", true},
+                        {"{httpGet: {path: good, port: 9440}}", true},
+                        {"{httpGet: {path: /bad, port: h}}", false},
+                        {"{tcpSocket: {port: h}}", true},
+                        {"{tcpSocket: {port: 1}}", false},
+                        {"{exec: {command: [a, b]}}", true}}) {
     ProbeSpec probe{.ask = Yaml(c.ask), .timeout = Seconds(10)};
     EXPECT_EQ(Ask({}, probe, target).ok(), c.yes) << c.ask;
   }

@@ -19,7 +19,8 @@ constexpr Seconds kHelpTime{5};
 constexpr Millis kTick{50};
 constexpr size_t kLongestHelp = 1u << 20;
 
-Flags AskProgram(const Context& ctx, const std::string& path, const std::string& folder, const std::vector<std::string>& environment) {
+Flags AskProgram(const Context& ctx, const std::string& path, const std::string& folder,
+                 const std::vector<std::string>& environment) {
   const std::string output = fmt::format("{}/help-{}", folder, FreePort());  // a name that no other call has
   auto process = Process::Start({.argv = {path, "--help"},
                                  .log_file = output,
@@ -41,7 +42,8 @@ Flags AskProgram(const Context& ctx, const std::string& path, const std::string&
 
 }  // namespace
 
-Flags ProgramHelp::Of(const Context& ctx, const std::string& path, const std::string& folder, const std::vector<std::string>& environment) {
+Flags ProgramHelp::Of(const Context& ctx, const std::string& path, const std::string& folder,
+                      const std::vector<std::string>& environment) {
   struct stat file {};
   stat(path.c_str(), &file);
   const std::string key = fmt::format("{} {} {} {}", path, file.st_size, file.st_mtim.tv_sec, file.st_mtim.tv_nsec);

@@ -96,9 +96,12 @@ Json WithoutTimes(Json status) {
 Json DeploymentStatus(const kube::Object& deployment, const std::vector<PodState>& pods, const std::string& failure,
                       WallTime now, WallTime& again) {
   Counts counts = CountsOf(deployment, pods);
-  Json status = {{"observedGeneration", deployment.generation()}, {"replicas", counts.all},
-                 {"updatedReplicas", counts.updated},             {"readyReplicas", counts.ready},
-                 {"availableReplicas", counts.available},         {"conditions", Json::array()}};
+  Json status = {{"observedGeneration", deployment.generation()},
+                 {"replicas", counts.all},
+                 {"updatedReplicas", counts.updated},
+                 {"readyReplicas", counts.ready},
+                 {"availableReplicas", counts.available},
+                 {"conditions", Json::array()}};
   status["unavailableReplicas"] = std::max<std::int64_t>(0, std::max(counts.wanted, counts.all) - counts.available);
   std::int64_t least = counts.wanted - RolloutSpecOf(deployment, false).max_unavailable;
   if (counts.wanted > 0 && RolloutSpecOf(deployment, false).recreate) least = counts.wanted;

@@ -37,8 +37,10 @@ class Watched {
   kube::Object deployment_;
 };
 
-const PodState kWaits{.name = "w", .current = true}, kServes{.name = "s", .current = true, .ready = true, .available = true},
-    kOld{.name = "o", .ready = true, .available = true}, kEnds{.name = "e", .ready = true, .available = true, .ends = true};
+const PodState kWaits{.name = "w", .current = true},
+    kServes{.name = "s", .current = true, .ready = true, .available = true},
+    kOld{.name = "o", .ready = true, .available = true},
+    kEnds{.name = "e", .ready = true, .available = true, .ends = true};
 
 // G4: counts and conditions are those that kube's own controller writes.
 TEST(DeploymentStatus, TellsCounts) {
@@ -58,13 +60,14 @@ TEST(DeploymentStatus, IsAvailableWhenEnoughAre) {
     std::vector<PodState> pods;
     const char* expected;
   };
-  for (const Case& c : {Case{"{replicas: 1}", {kWaits}, "False MinimumReplicasUnavailable"},
-                        {"{replicas: 1}", {kServes}, "True MinimumReplicasAvailable"},
-                        {"{replicas: 1}", {kOld, kWaits}, "True MinimumReplicasAvailable"},
-                        {"{replicas: 1}", {kEnds}, "False MinimumReplicasUnavailable"},
-                        {"{replicas: 0}", {}, "True MinimumReplicasAvailable"},
-                        {"{replicas: 2, strategy: {rollingUpdate: {maxUnavailable: 1}}}", {kServes}, "True MinimumReplicasAvailable"},
-                        {"{replicas: 1, strategy: {type: Recreate}}", {}, "False MinimumReplicasUnavailable"}}) {
+  for (const Case& c :
+       {Case{"{replicas: 1}", {kWaits}, "False MinimumReplicasUnavailable"},
+        {"{replicas: 1}", {kServes}, "True MinimumReplicasAvailable"},
+        {"{replicas: 1}", {kOld, kWaits}, "True MinimumReplicasAvailable"},
+        {"{replicas: 1}", {kEnds}, "False MinimumReplicasUnavailable"},
+        {"{replicas: 0}", {}, "True MinimumReplicasAvailable"},
+        {"{replicas: 2, strategy: {rollingUpdate: {maxUnavailable: 1}}}", {kServes}, "True MinimumReplicasAvailable"},
+        {"{replicas: 1, strategy: {type: Recreate}}", {}, "False MinimumReplicasUnavailable"}}) {
     Watched deployment(c.spec);
     deployment.Look(c.pods);
     EXPECT_EQ(deployment.Condition("Available"), c.expected) << c.spec;

@@ -122,8 +122,7 @@ std::string Deployments::Create(const Context& ctx, const kube::Object& deployme
 
 void Deployments::Remove(const Context& ctx, const std::string& ns, const PodState& pod) {
   if (removed_.contains(pod.uid)) return;
-  Status done =
-      node_.client.Delete(ctx.WithTimeout(kCallTime), kube::Builtin("Pod"), ns, pod.name, {.uid = pod.uid});
+  Status done = node_.client.Delete(ctx.WithTimeout(kCallTime), kube::Builtin("Pod"), ns, pod.name, {.uid = pod.uid});
   if (done.ok() || done.code() == Code::kNotFound || done.code() == Code::kConflict) {
     removed_.insert(pod.uid);
   } else {

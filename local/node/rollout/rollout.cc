@@ -110,7 +110,8 @@ std::string TemplateHash(const kube::Object& deployment) {
 }
 
 PodState StateOf(const kube::Object& pod, const std::string& hash, Seconds min_ready, WallTime now, WallTime& again) {
-  PodState state{.name = pod.name(), .uid = pod.uid(), .current = pod.label(kHashLabel) == hash, .ends = pod.deleting()};
+  PodState state{
+      .name = pod.name(), .uid = pod.uid(), .current = pod.label(kHashLabel) == hash, .ends = pod.deleting()};
   state.created = GetString(pod.json(), {"metadata", "creationTimestamp"});
   auto conditions = kube::Conditions(pod);
   state.ready = !state.ends && kube::IsTrue(conditions, "Ready");
@@ -134,6 +135,8 @@ RolloutSpec RolloutSpecOf(const kube::Object& deployment, bool alone) {
   return spec;
 }
 
-Rollout NextOfRollout(const RolloutSpec& spec, const std::vector<PodState>& pods) { return Decision(spec, pods).Take(); }
+Rollout NextOfRollout(const RolloutSpec& spec, const std::vector<PodState>& pods) {
+  return Decision(spec, pods).Take();
+}
 
 }  // namespace capi::local

@@ -18,7 +18,7 @@ std::string TemplateHash(const kube::Object& deployment);
 // A Pod as far as a rollout asks. A value.
 struct PodState {
   std::string name, uid;
-  bool current = false;    // of the template as it is now
+  bool current = false;  // of the template as it is now
   bool ready = false;
   bool available = false;  // ready for spec.minReadySeconds
   bool ends = false;       // it is being deleted

@@ -106,7 +106,8 @@ TEST(Rollout, NeverServesLessThanItMust) {
       }
     }
     EXPECT_EQ(pods.size(), static_cast<size_t>(replicas));
-    EXPECT_TRUE(std::all_of(pods.begin(), pods.end(), [](const PodState& pod) { return pod.current && pod.available; }));
+    EXPECT_TRUE(
+        std::all_of(pods.begin(), pods.end(), [](const PodState& pod) { return pod.current && pod.available; }));
   }
 }
 
@@ -116,10 +117,13 @@ TEST(Rollout, HasTheDefaultsOfKubernetes) {
     std::int64_t replicas, surge, unavailable;
     bool recreate;
   };
-  for (const Case& c : {Case{"{}", 1, 1, 0, false}, {"{replicas: 0}", 0, 0, 1, false}, {"{replicas: 10}", 10, 3, 2, false},
-                        {"{replicas: 4, strategy: {rollingUpdate: {maxSurge: 0, maxUnavailable: '50%'}}}", 4, 0, 2, false},
-                        {"{replicas: 4, strategy: {rollingUpdate: {maxSurge: 0, maxUnavailable: 0}}}", 4, 0, 1, false},
-                        {"{strategy: {type: Recreate}}", 1, 1, 0, true}}) {
+  for (const Case& c :
+       {Case{"{}", 1, 1, 0, false},
+        {"{replicas: 0}", 0, 0, 1, false},
+        {"{replicas: 10}", 10, 3, 2, false},
+        {"{replicas: 4, strategy: {rollingUpdate: {maxSurge: 0, maxUnavailable: '50%'}}}", 4, 0, 2, false},
+        {"{replicas: 4, strategy: {rollingUpdate: {maxSurge: 0, maxUnavailable: 0}}}", 4, 0, 1, false},
+        {"{strategy: {type: Recreate}}", 1, 1, 0, true}}) {
     RolloutSpec spec = RolloutSpecOf(Deployment(c.spec), false);
     EXPECT_EQ(spec.replicas, c.replicas) << c.spec;
     EXPECT_EQ(spec.max_surge, c.surge) << c.spec;
@@ -130,8 +134,8 @@ TEST(Rollout, HasTheDefaultsOfKubernetes) {
 }
 
 TEST(Rollout, KnowsPodsByTheirTemplate) {
-  kube::Object a = Deployment("{replicas: 1, template: {spec: {x: 1}}}"), b = Deployment("{replicas: 2, template: {spec: {x: 1}}}"),
-               c = Deployment("{template: {spec: {x: 2}}}");
+  kube::Object a = Deployment("{replicas: 1, template: {spec: {x: 1}}}"),
+               b = Deployment("{replicas: 2, template: {spec: {x: 1}}}"), c = Deployment("{template: {spec: {x: 2}}}");
   EXPECT_EQ(TemplateHash(a), TemplateHash(b));
   EXPECT_NE(TemplateHash(a), TemplateHash(c));
 }
@@ -141,7 +145,8 @@ TEST(Rollout, CountsAPodAsAvailableAfterItsTime) {
   kube::Object pod(ValueOrAbort(ParseYaml(R"(
 metadata: {name: p, uid: u, labels: {pod-template-hash: h}}
 status: {conditions: [{type: Ready, status: "True", lastTransitionTime: "2026-01-01T00:00:00Z"}]}
-)"), "pod"));
+)"),
+                                "pod"));
   EXPECT_TRUE(StateOf(pod, "h", Seconds(10), now, again).available);
   EXPECT_EQ(again, WallTime::max());
   PodState early = StateOf(pod, "h", Seconds(15), now, again);

@@ -171,7 +171,8 @@ class ConnectSocket::Impl {
     address.sun_family = AF_UNIX;
     if (path_.size() >= sizeof address.sun_path) {
       return Error{Code::kInvalidArgument,
-                   fmt::format("{}: a socket's path has {} bytes at most", path_, sizeof address.sun_path - 1), {}};
+                   fmt::format("{}: a socket's path has {} bytes at most", path_, sizeof address.sun_path - 1),
+                   {}};
     }
     path_.copy(address.sun_path, path_.size());
     unlink(path_.c_str());

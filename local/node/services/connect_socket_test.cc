@@ -29,7 +29,9 @@ class Dial {
     connected = connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
   }
   ~Dial() { close(fd_); }
-  void Send(std::string_view text) { EXPECT_EQ(send(fd_, text.data(), text.size(), MSG_NOSIGNAL), static_cast<ssize_t>(text.size())); }
+  void Send(std::string_view text) {
+    EXPECT_EQ(send(fd_, text.data(), text.size(), MSG_NOSIGNAL), static_cast<ssize_t>(text.size()));
+  }
   std::string Read() {
     std::array<char, 4096> buffer;
     ssize_t size = recv(fd_, buffer.data(), buffer.size(), 0);
@@ -92,8 +94,9 @@ TEST(ConnectSocket, RefusesWithAReason) {
 TEST(ConnectSocket, TakesAnotherOneThatServes) {
   TempFolder folder;
   http_testing::RawServer server([](http_testing::Peer& peer, int) { peer.WaitForEnd(); }, true);
-  auto socket = ConnectSocket::Listen(
-      folder / "s", [&](const std::string&) -> Result<std::vector<int>> { return std::vector<int>{1, server.port()}; });
+  auto socket = ConnectSocket::Listen(folder / "s", [&](const std::string&) -> Result<std::vector<int>> {
+    return std::vector<int>{1, server.port()};
+  });
   ASSERT_TRUE(socket.ok());
   for (int i = 0; i < 4; ++i) {
     Dial dial(folder / "s");

@@ -24,7 +24,8 @@ bool HasAddress(const kube::Object& service, const std::string& host) {
 const Json* ServicePort(const kube::Object& service, int port) {
   const Json* ports = Find(service.json(), {"spec", "ports"});
   if (ports == nullptr || !ports->is_array()) return nullptr;
-  auto found = std::find_if(ports->begin(), ports->end(), [&](const Json& one) { return GetInt(one, {"port"}) == port; });
+  auto found =
+      std::find_if(ports->begin(), ports->end(), [&](const Json& one) { return GetInt(one, {"port"}) == port; });
   return found == ports->end() ? nullptr : &*found;
 }
 

@@ -44,12 +44,14 @@ Backend Pod(std::string ns, bool ready, int webhook) {
 
 // G6: a Service's address leads to its ready Pods alone.
 TEST(Services, LeadToReadyPods) {
-  std::vector<Backend> pods = {Pod("a", true, 40001), Pod("a", false, 40002), Pod("b", true, 40003), Pod("a", true, 40004)};
+  std::vector<Backend> pods = {Pod("a", true, 40001), Pod("a", false, 40002), Pod("b", true, 40003),
+                               Pod("a", true, 40004)};
   struct Case {
     const char* address;
     std::vector<int> expected;
   };
-  for (const Case& c : {Case{"10.96.0.7:443", {40001, 40004}}, {"webhook.a.svc:443", {40001, 40004}},
+  for (const Case& c : {Case{"10.96.0.7:443", {40001, 40004}},
+                        {"webhook.a.svc:443", {40001, 40004}},
                         {"webhook.a.svc.cluster.local:443", {40001, 40004}},
                         {"10.96.0.7:80", {8080, 8080}},  // no flag leads it: it is the same here
                         {"10.96.0.7:9000", {9000, 9000}}}) {
