@@ -213,6 +213,18 @@ constexpr ReasonInfo kReasons[] = {
     {"The cluster", reason::kInstallFailed, "ProviderInstalled, Reconciling, Stalled",
      "An object of the release could not be applied.",
      "Read the answer of the API server in the message; it is tried again at the time named there."},
+    {"The cluster", reason::kCertificateNotKept, "Ready, Reconciling",
+     "A certificate that the operator makes for the provider could not be renewed or mended, or API servers could not "
+     "be "
+     "told to trust it.",
+     "Read the answer of the API server in the message; it is tried again at the time named there."},
+    {"The cluster", reason::kCertificateIssued, "(event)",
+     "The operator made or renewed a certificate for the provider, or has API servers trust it; or who makes the "
+     "provider's certificates has changed.",
+     "Nothing."},
+    {"The cluster", reason::kUnsupportedCertificate, "PreflightCheckPassed, Reconciling",
+     "The release asks cert-manager for something that the operator does not make itself; the message names it.",
+     "Install cert-manager, and let the operator use it (--certificates)."},
     {"The cluster", reason::kOldComponentsDeletionError, "ProviderInstalled, Reconciling, Stalled",
      "An object that the new version no longer has could not be deleted.",
      "Read the message; it is tried again at the time named there."},

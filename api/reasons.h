@@ -185,6 +185,12 @@ inline constexpr std::string_view kDryRunFailed = "DryRunFailed";
 inline constexpr std::string_view kNamespaceTerminating = "NamespaceTerminating";
 // An object of the release could not be applied.
 inline constexpr std::string_view kInstallFailed = "InstallFailed";
+// A certificate that the operator makes for the provider could not be renewed, or is not trusted.
+inline constexpr std::string_view kCertificateNotKept = "CertificateNotKept";
+// A certificate was made or renewed, or who makes the provider's certificates has changed (event).
+inline constexpr std::string_view kCertificateIssued = "CertificateIssued";
+// The release asks for a certificate of a kind that the operator does not make.
+inline constexpr std::string_view kUnsupportedCertificate = "UnsupportedCertificate";
 // An object that the new version no longer has could not be deleted.
 inline constexpr std::string_view kOldComponentsDeletionError = "OldComponentsDeletionError";
 // A workload of the first installation did not become healthy in time.

@@ -51,7 +51,8 @@ ProviderController::ProviderController(kube::Client& client, const Settings& set
                    auto cached = cache_.Get(key);
                    return cached ? actor_.UpdatesFor(*cached->provider) : std::nullopt;
                  },
-                 [&sources](const api::Provider& provider) { return sources.PlaceOf(provider); }}),
+                 [&sources](const api::Provider& provider) { return sources.PlaceOf(provider); },
+                 [this](const std::string& key) { return actor_.CertificateTroubleOf(key); }}),
       unseen_(client, cache_),
       writer_(client, cache_, masks_),
       actor_({client, observer_, cache_, writer_, settings, sources, masks_, secrets_, fights_, clock, inventory_key,

@@ -13,6 +13,8 @@ Result<Settings> LoadSettings(const Options& options, const char* const* environ
   settings.require_service_account = options.require_service_account;
   settings.require_verified = options.require_verified;
   settings.check_updates = options.check_updates;
+  settings.certificates = options.certificates;
+  settings.ns = options.ns;
   settings.environment = SelectEnvironment(environment, options.environment_variables);
   auto text = ReadFile(options.clusterctl_config);
   if (!text.ok() && text.code() != Code::kNotFound) return text.error();

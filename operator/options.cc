@@ -192,6 +192,16 @@ void AddReleases(CLI::App& app, Options& o) {
   app.add_option("--github-url", o.github_url, "where release files are downloaded from")->capture_default_str();
 }
 
+void AddCertificates(CLI::App& app, Options& o) {
+  static const std::map<std::string, Certificates> kNames = {
+      {"auto", Certificates::kAuto}, {"cert-manager", Certificates::kCertManager}, {"builtin", Certificates::kBuiltin}};
+  app.add_option_function<std::string>(
+         "--certificates", [&o](const std::string& name) { o.certificates = kNames.at(name); },
+         "who makes the certificates that releases ask for: cert-manager, which has to be there; builtin: the operator "
+         "itself; auto: cert-manager where it serves, else the operator [cert-manager]")
+      ->check(CLI::IsMember({"auto", "cert-manager", "builtin"}));
+}
+
 // "" where all are hosts, which become canonical.
 std::string CheckSources(Options& o) {
   for (std::string& host : o.allowed_sources) {
@@ -223,6 +233,7 @@ ParsedOptions ParseOptions(int argc, const char* const* argv, const BuildInfo& b
   AddServing(app, o);
   AddWebhooks(app, o);
   AddReleases(app, o);
+  AddCertificates(app, o);
   AddPeerFlags(app);
   app.add_option("-v,--v", verbosity, "verbosity: " + std::string(kVerbosities))->capture_default_str();
   app.add_option("--log-format", format, "text or json")->capture_default_str()->check(CLI::IsMember({"text", "json"}));

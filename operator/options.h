@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/this_build.h"
+#include "operator/observe/settings.h"
 
 namespace capi::ops {
 
@@ -33,6 +34,7 @@ struct Options {
   std::string clusterctl_config = "/config/clusterctl.yaml";
   std::string releases_dir;
   std::vector<std::string> allowed_sources;  // as CanonicalSource gives them
+  Certificates certificates = Certificates::kCertManager;
   bool adopt_inventory = false;
   bool allow_cross_namespace_references = false;
   bool require_service_account = false;

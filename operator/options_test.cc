@@ -158,6 +158,15 @@ TEST(ParseOptions, NewerVersionsAreLookedForNowAndThen_U12) {
   }
 }
 
+TEST(ParseOptions, WhoMakesCertificates) {  // I19
+  EXPECT_EQ(Parse({}).options->certificates, Certificates::kCertManager);
+  EXPECT_EQ(Parse({"--certificates=auto"}).options->certificates, Certificates::kAuto);
+  EXPECT_EQ(Parse({"--certificates", "cert-manager"}).options->certificates, Certificates::kCertManager);
+  EXPECT_EQ(Parse({"--certificates=builtin"}).options->certificates, Certificates::kBuiltin);
+  EXPECT_FALSE(Parse({"--certificates=none"}).options);
+  EXPECT_FALSE(Parse({"--certificates="}).options);
+}
+
 TEST(ParseOptions, HelpAndVersionEndWell) {
   EXPECT_EQ(Parse({"--help"}).exit.code, 0);
   EXPECT_THAT(Parse({"--help"}).exit.text, HasSubstr("--environment-variables"));

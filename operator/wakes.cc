@@ -40,7 +40,7 @@ bool GivesUpObjects(const api::Provider& was, const api::Provider& is) {
 // Metadata of an object with our label that neither drift nor a deletion changed.
 bool SameTrace(const kube::Object& was, const kube::Object& is) {
   return was.uid() == is.uid() && was.deleting() == is.deleting() && TraceOf(was).fields == TraceOf(is).fields &&
-         was.label(api::kLabelProvider) == is.label(api::kLabelProvider);
+         TraceOf(was).marks == TraceOf(is).marks && was.label(api::kLabelProvider) == is.label(api::kLabelProvider);
 }
 
 // The same as comparing with api::ManifestLabel, for a thousand providers at each event.

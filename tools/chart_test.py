@@ -138,6 +138,7 @@ EXAMPLES = {
     "allowCrossNamespaceReferences": (True, "--allow-cross-namespace-references"),
     "requireServiceAccount": (True, "--require-service-account"),
     "requireVerified": (True, "--require-verified"),
+    "certificates": ("auto", "--certificates=auto"),
     "bootstrap": ({"bootstrap": {"talos": {}}}, '"BootstrapProvider"'),
     "clusterctlConfig": ({"images": {"all": {"repository": "r.example"}}}, "images:\\n  all:\\n    repository: r.example"),
     "checkUpdates": ("1h", "--check-updates=1h"),

@@ -5,7 +5,6 @@
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
-#include <openssl/rand.h>
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
 
@@ -14,18 +13,12 @@
 #include <memory>
 
 #include "base/http/pem.h"
+#include "base/http/x509/x509.h"
 #include "base/strings.h"
 
 namespace capi::http {
 namespace {
 
-template <auto Free>
-struct Deleter {
-  template <typename T>
-  void operator()(T* value) const {
-    Free(value);
-  }
-};
 using Store = std::unique_ptr<X509_STORE, Deleter<X509_STORE_free>>;
 using StoreContext = std::unique_ptr<X509_STORE_CTX, Deleter<X509_STORE_CTX_free>>;
 using Names = std::unique_ptr<GENERAL_NAMES, Deleter<GENERAL_NAMES_free>>;
@@ -33,14 +26,13 @@ using Names = std::unique_ptr<GENERAL_NAMES, Deleter<GENERAL_NAMES_free>>;
 void FreeChain(STACK_OF(X509) * chain) { sk_X509_free(chain); }
 using Chain = std::unique_ptr<STACK_OF(X509), Deleter<FreeChain>>;
 
-Error Failed() { return {Code::kInternal, "OpenSSL can't make a certificate", {}}; }
-
 // Who signs: itself where `cert` is null.
 struct Issuer {
   X509* cert = nullptr;
   EVP_PKEY* key = nullptr;
 };
 
+<<<<<<< HEAD
 struct Subject {
   std::string common_name;
   std::string organization = {};  // "" for none
@@ -108,22 +100,27 @@ bool AddName(X509* cert, const char* field, const std::string& value) {
 
 Result<Certificate> Make(const Subject& subject, const Validity& validity, const std::vector<Extension>& extensions,
                          const Issuer& issuer = {}) {
+=======
+Result<Certificate> Make(const std::string& common_name, const Validity& validity,
+                         const std::vector<X509Extension>& extensions, const Issuer& issuer = {}) {
+>>>>>>> w-certs2
   KeyPtr key(EVP_EC_gen("P-256"));
   X509Ptr cert(X509_new());
-  if (!key || !cert || !SetSerialAndTimes(cert.get(), validity)) return Failed();
+  if (!key || !cert || !SetSerialAndTimes(cert.get(), validity)) return CantMake();
   X509* signer = issuer.cert == nullptr ? cert.get() : issuer.cert;
   bool ok = X509_set_pubkey(cert.get(), key.get()) == 1 &&
             (subject.organization.empty() || AddName(cert.get(), "O", subject.organization)) &&
             AddName(cert.get(), "CN", subject.common_name) &&
             X509_set_issuer_name(cert.get(), X509_get_subject_name(signer)) == 1;
-  for (const Extension& extension : extensions) ok = ok && AddExtension(cert.get(), signer, extension);
+  for (const X509Extension& extension : extensions) ok = ok && AddExtension(cert.get(), signer, extension);
   EVP_PKEY* signing_key = issuer.key == nullptr ? key.get() : issuer.key;
-  if (!ok || X509_sign(cert.get(), signing_key, EVP_sha256()) == 0) return Failed();
+  if (!ok || X509_sign(cert.get(), signing_key, EVP_sha256()) == 0) return CantMake();
   std::string cert_pem = TRY(ToPem(cert.get()));
   std::string key_pem = TRY(ToPem(key.get()));
   return Certificate{std::move(cert_pem), std::move(key_pem)};
 }
 
+<<<<<<< HEAD
 Result<X509Ptr> First(std::string_view pem, std::string_view what) {
   auto all = TRY(ReadCertificates(pem, what));
   if (all.empty()) return Error{Code::kInvalidArgument, fmt::format("{}: no PEM certificate", what), {}};
@@ -143,45 +140,89 @@ Result<Certificate> Issue(const Certificate& authority, const Subject& subject, 
   return Make(subject, validity, extensions, {cert.get(), key.get()});
 }
 
+=======
+>>>>>>> w-certs2
 Result<WallTime> ToTime(const ASN1_TIME* time) {
   tm parts = {};
   if (ASN1_TIME_to_tm(time, &parts) != 1) return OpenSslError("certificate: its times");
   return std::chrono::system_clock::from_time_t(timegm(&parts));
 }
 
+std::string TextOf(const ASN1_STRING* value) {
+  return std::string(reinterpret_cast<const char*>(ASN1_STRING_get0_data(value)),
+                     static_cast<size_t>(ASN1_STRING_length(value)));
+}
+
 std::string ToHost(const GENERAL_NAME& name) {
-  auto text = [](const ASN1_STRING* value) {
-    return std::string(reinterpret_cast<const char*>(ASN1_STRING_get0_data(value)),
-                       static_cast<size_t>(ASN1_STRING_length(value)));
-  };
-  if (name.type == GEN_DNS) return text(name.d.dNSName);
+  if (name.type == GEN_DNS) return TextOf(name.d.dNSName);
   if (name.type != GEN_IPADD) return "";
-  std::string bytes = text(name.d.iPAddress);
+  std::string bytes = TextOf(name.d.iPAddress);
   char out[INET6_ADDRSTRLEN] = "";
   if (bytes.size() == 4) inet_ntop(AF_INET, bytes.data(), out, sizeof out);
   if (bytes.size() == 16) inet_ntop(AF_INET6, bytes.data(), out, sizeof out);
   return out;
 }
 
-std::vector<std::string> HostsOf(const X509* cert) {
+void ReadHosts(const X509* cert, CertificateFacts& facts) {
   Names names(static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(cert, NID_subject_alt_name, nullptr, nullptr)));
-  std::vector<std::string> hosts;
   for (int i = 0; names && i < sk_GENERAL_NAME_num(names.get()); ++i) {
-    std::string host = ToHost(*sk_GENERAL_NAME_value(names.get(), i));
-    if (!host.empty()) hosts.push_back(std::move(host));
+    const GENERAL_NAME& name = *sk_GENERAL_NAME_value(names.get(), i);
+    std::string host = ToHost(name);
+    if (host.empty()) continue;
+    facts.hosts.push_back(host);
+    (name.type == GEN_DNS ? facts.dns_names : facts.addresses).push_back(std::move(host));
   }
-  std::sort(hosts.begin(), hosts.end());
-  return hosts;
+  std::sort(facts.hosts.begin(), facts.hosts.end());
 }
 
-// As NewClientTls trusts: whatever is in the store, be it an intermediate CA alone.
+std::vector<std::string> SubjectEntries(const X509* cert, int kind) {
+  const X509_NAME* subject = X509_get_subject_name(cert);
+  std::vector<std::string> values;
+  for (int at = X509_NAME_get_index_by_NID(subject, kind, -1); at >= 0;
+       at = X509_NAME_get_index_by_NID(subject, kind, at)) {
+    values.push_back(TextOf(X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at))));
+  }
+  return values;
+}
+
+bool IsSelfSigned(X509* cert) {
+  bool itself = X509_verify(cert, X509_get0_pubkey(cert)) == 1;
+  ERR_clear_error();
+  return itself;
+}
+
+// As NewClientTls trusts: whatever is in the store, be it an intermediate CA alone. Without a host for any use.
 bool SetParameters(X509_STORE_CTX* ctx, const std::string& host, WallTime at) {
   X509_VERIFY_PARAM* parameters = X509_STORE_CTX_get0_param(ctx);
   X509_VERIFY_PARAM_set_flags(parameters, X509_V_FLAG_PARTIAL_CHAIN);
   X509_VERIFY_PARAM_set_time(parameters, std::chrono::system_clock::to_time_t(at));
+  if (host.empty()) return X509_STORE_CTX_set_purpose(ctx, X509_PURPOSE_ANY) == 1;
   bool named = IsAddress(host) ? X509_VERIFY_PARAM_set1_ip_asc(parameters, host.c_str()) == 1
                                : X509_VERIFY_PARAM_set1_host(parameters, host.c_str(), host.size()) == 1;
   return named && X509_STORE_CTX_set_purpose(ctx, X509_PURPOSE_SSL_SERVER) == 1;
+}
+
+Status Verify(std::string_view cert_pem, std::string_view ca_pem, const std::string& host, WallTime at) {
+  auto certs = TRY(ReadCertificates(cert_pem, "certificate"));
+  if (certs.empty()) return Error{Code::kInvalidArgument, "certificate: no PEM certificate", {}};
+  Store store(X509_STORE_new());
+  StoreContext ctx(X509_STORE_CTX_new());
+  Chain chain(sk_X509_new_null());
+  if (!store || !ctx || !chain) return Error{Code::kInternal, "OpenSSL can't verify a certificate", {}};
+  for (const X509Ptr& root : TRY(ReadCertificates(ca_pem, "CA certificate"))) {
+    if (X509_STORE_add_cert(store.get(), root.get()) != 1) return OpenSslError("CA certificate");
+  }
+  for (const X509Ptr& cert : certs) sk_X509_push(chain.get(), cert.get());
+  if (X509_STORE_CTX_init(ctx.get(), store.get(), certs.front().get(), chain.get()) != 1 ||
+      !SetParameters(ctx.get(), host, at)) {
+    return OpenSslError(fmt::format("\"{}\" can't be verified", host));
+  }
+  bool verified = X509_verify_cert(ctx.get()) == 1;
+  ERR_clear_error();
+  if (verified) return Ok();
+  const char* why = X509_verify_cert_error_string(X509_STORE_CTX_get_error(ctx.get()));
+  return Error{
+      Code::kFailedPrecondition, fmt::format("certificate for {}: {}", host.empty() ? "any use" : host, why), {}};
 }
 
 }  // namespace
@@ -214,6 +255,12 @@ Result<Certificate> MakeAuthority(const std::string& common_name, const Validity
 
 Result<Certificate> IssueServing(const Certificate& authority, const std::vector<std::string>& hosts,
                                  const Validity& validity) {
+<<<<<<< HEAD
+=======
+  X509Ptr cert = TRY(FirstCertificate(authority.cert_pem, "CA certificate"));
+  KeyPtr key = TRY(ReadPrivateKey(authority.key_pem, "CA key"));
+  if (X509_check_private_key(cert.get(), key.get()) != 1) return OpenSslError("CA key doesn't fit the certificate");
+>>>>>>> w-certs2
   if (hosts.empty()) return Error{Code::kInvalidArgument, "a server certificate needs a host", {}};
   return Issue(authority, {"capi-operator webhooks"}, validity,
                {{NID_subject_alt_name, AltNames(hosts)}, {NID_ext_key_usage, "serverAuth"}});
@@ -226,12 +273,16 @@ Result<Certificate> IssueClient(const Certificate& authority, const std::string&
 }
 
 Result<CertificateFacts> ReadCertificate(std::string_view cert_pem) {
-  X509Ptr cert = TRY(First(cert_pem, "certificate"));
+  X509Ptr cert = TRY(FirstCertificate(cert_pem, "certificate"));
   CertificateFacts facts;
   facts.validity.not_before = TRY(ToTime(X509_get0_notBefore(cert.get())));
   facts.validity.not_after = TRY(ToTime(X509_get0_notAfter(cert.get())));
-  facts.hosts = HostsOf(cert.get());
+  ReadHosts(cert.get(), facts);
   facts.authority = X509_check_ca(cert.get()) == 1;
+  facts.organizations = SubjectEntries(cert.get(), NID_organizationName);
+  auto common_names = SubjectEntries(cert.get(), NID_commonName);
+  if (!common_names.empty()) facts.common_name = std::move(common_names.back());
+  facts.self_signed = IsSelfSigned(cert.get());
   return facts;
 }
 
@@ -242,32 +293,19 @@ Result<std::vector<std::string>> SplitCertificates(std::string_view certs_pem) {
 }
 
 Status CheckKey(const Certificate& certificate) {
-  X509Ptr cert = TRY(First(certificate.cert_pem, "certificate"));
+  X509Ptr cert = TRY(FirstCertificate(certificate.cert_pem, "certificate"));
   KeyPtr key = TRY(ReadPrivateKey(certificate.key_pem, "private key"));
   if (X509_check_private_key(cert.get(), key.get()) == 1) return Ok();
   return OpenSslError("private key doesn't fit the certificate");
 }
 
 Status VerifyServing(std::string_view cert_pem, std::string_view ca_pem, const std::string& host, WallTime at) {
-  auto certs = TRY(ReadCertificates(cert_pem, "certificate"));
-  if (certs.empty()) return Error{Code::kInvalidArgument, "certificate: no PEM certificate", {}};
-  Store store(X509_STORE_new());
-  StoreContext ctx(X509_STORE_CTX_new());
-  Chain chain(sk_X509_new_null());
-  if (!store || !ctx || !chain) return Error{Code::kInternal, "OpenSSL can't verify a certificate", {}};
-  for (const X509Ptr& root : TRY(ReadCertificates(ca_pem, "CA certificate"))) {
-    if (X509_STORE_add_cert(store.get(), root.get()) != 1) return OpenSslError("CA certificate");
-  }
-  for (const X509Ptr& cert : certs) sk_X509_push(chain.get(), cert.get());
-  if (X509_STORE_CTX_init(ctx.get(), store.get(), certs.front().get(), chain.get()) != 1 ||
-      !SetParameters(ctx.get(), host, at)) {
-    return OpenSslError(fmt::format("\"{}\" can't be verified", host));
-  }
-  bool verified = X509_verify_cert(ctx.get()) == 1;
-  ERR_clear_error();
-  if (verified) return Ok();
-  const char* why = X509_verify_cert_error_string(X509_STORE_CTX_get_error(ctx.get()));
-  return Error{Code::kFailedPrecondition, fmt::format("certificate for {}: {}", host, why), {}};
+  if (host.empty()) return Error{Code::kInvalidArgument, "certificate: no host to verify it for", {}};
+  return Verify(cert_pem, ca_pem, host, at);
+}
+
+Status VerifyChain(std::string_view cert_pem, std::string_view ca_pem, WallTime at) {
+  return Verify(cert_pem, ca_pem, "", at);
 }
 
 }  // namespace capi::http

@@ -4,6 +4,7 @@
 
 #include "api/reasons.h"
 #include "operator/act/rebuild.h"
+#include "operator/decide/certificates/due.h"
 #include "operator/decide/crd_stages.h"
 #include "operator/decide/pause.h"
 #include "operator/decide/rollout.h"
@@ -30,10 +31,12 @@ Actor::Actor(Needs needs)
                          const lifecycle::GoOn& looked) { return storage_.Migrate(ctx, crd, cursor, looked); },
                   needs_.wake, needs_.clock),
       turns_(needs_.sources.at_once(), needs_.wake),
+      certifier_(needs_.client, needs_.observer.tracks()),
       installer_({needs_.client, needs_.observer, needs_.cache, needs_.writer, needs_.settings, needs_.sources,
-                  rendered_, migrations_, needs_.masks, needs_.inventory_key, turns_}),
+                  rendered_, migrations_, needs_.masks, needs_.inventory_key, turns_, certifier_}),
       remover_(needs_.client, needs_.writer),
-      restorer_({needs_.client, needs_.observer, rendered_, needs_.fights}),
+      restorer_({needs_.client, needs_.observer, rendered_, needs_.fights, &certifier_}),
+      handing_over_({needs_.client, needs_.observer, needs_.writer, rendered_, certifier_}),
       updates_({[this](const Context& ctx, const Observation& o) { return installer_.NewerVersions(ctx, o); },
                 [this](const std::string& key) {
                   auto cached = needs_.cache.Get(key);
@@ -49,7 +52,9 @@ Actor::Acted Actor::Act(const Context& ctx, const Observation& o, const Step& st
   if (HasRolledOut(o)) needs_.masks.RolloutEnds(o.provider.id.Key());
   // What isn't the operator's own (status, kept releases, inputs: they say so) is done with that one's rights (T8).
   const Context as = ctx.InNameOf(UserOf(o.provider));
-  return std::visit([&](const auto& one) { return Take(as, o, one); }, step);
+  Acted acted = std::visit([&](const auto& one) { return Take(as, o, one); }, step);
+  if (acted.ok() && *acted) (*acted)->certified = certifier_.TakeNews(o.provider.id.Key());
+  return acted;
 }
 
 void Actor::Forget(const std::string& key) {
@@ -58,6 +63,7 @@ void Actor::Forget(const std::string& key) {
   pods_.Forget(key);
   migrations_.Forget(key);
   updates_.Forget(key);
+  certifier_.Forget(key);
 }
 
 // P4: also the migration that it asked for stops.
@@ -210,6 +216,32 @@ Actor::Acted Actor::Take(const Context& ctx, const Observation& o, const Upgrade
   auto before = FollowRollout(o, InputsDigest(o));
   if (Hold* failed = before ? std::get_if<Hold>(&*before) : nullptr) stays.hold = std::move(*failed);
   return Did(std::move(stays));
+}
+
+// I19: what fails is tried again later, and holds up nothing else until then. Nothing is reported here: how the
+// provider is otherwise tells the pass that follows at once.
+Actor::Acted Actor::EndCertificates(const Context& ctx, const Observation& o, const Certifier::Kept& kept) {
+  const std::string key = o.provider.id.Key();
+  for (const std::string& what : kept.what) ctx.log.Info("certificates", {{"what", what}});
+  if (!kept.ended.ok()) {
+    ctx.log.Warn("certificates aren't kept", {{"error", needs_.masks.Hide(key, kept.ended.error().message)}});
+  }
+  certifier_.Ended(ctx, key, kept);
+  return LookAgain();
+}
+
+Actor::Acted Actor::Take(const Context& ctx, const Observation& o, const Certify& step) {
+  return EndCertificates(ctx, o, certifier_.Keep(ctx, o, step.due));
+}
+
+Actor::Acted Actor::Take(const Context& ctx, const Observation& o, const HandOver&) {
+  PhaseTimes times;
+  if (auto failed = installer_.RenderAgain(ctx, o, times)) {
+    Certifier::Kept kept;
+    kept.ended = Error{Code::kFailedPrecondition, "what is applied can't be rendered again: " + failed->message, {}};
+    return EndCertificates(ctx, o, kept);
+  }
+  return EndCertificates(ctx, o, handing_over_.Run(ctx, o));
 }
 
 // What pods say goes into the history before the pass is reported, and is cut off there: what is secret of it is hidden

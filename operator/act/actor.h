@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "operator/act/certificates/certifier.h"
+#include "operator/act/certificates/handing_over.h"
 #include "operator/act/install/installer.h"
 #include "operator/act/install/sources.h"
 #include "operator/act/known_secrets.h"
@@ -62,6 +64,9 @@ class Actor {
   // Whatever came of the pass: others needn't wait for this provider to take its turn (T13).
   void PassEnded(const std::string& key) { turns_.PassEnded(key); }
 
+  // How it went with the provider's certificates (I19).
+  CertificateTrouble CertificateTroubleOf(const std::string& key) { return certifier_.TroubleOf(needs_.clock, key); }
+
   // Drops what is kept for a provider that is gone.
   void Forget(const std::string& key);
 
@@ -83,6 +88,9 @@ class Actor {
   std::optional<Millis> AskForMigrations(Observation& now);
   Acted Take(const Context& ctx, const Observation& o, const Adopt& step);
   Acted Take(const Context& ctx, const Observation& o, const Upgrade& step);
+  Acted Take(const Context& ctx, const Observation& o, const Certify& step);
+  Acted Take(const Context& ctx, const Observation& o, const HandOver& step);
+  Acted EndCertificates(const Context& ctx, const Observation& o, const Certifier::Kept& kept);
   // Asks the pods why workloads don't come up (U5).
   void Explain(const Context& ctx, const Observation& o, Fleet& fleet);
   Done RestoreDrift(const Context& ctx, const Observation& o, const Restore& step);
@@ -93,9 +101,11 @@ class Actor {
   lifecycle::StorageMigration storage_;
   Migrations migrations_;
   SourceTurns turns_;
+  Certifier certifier_;
   Installer installer_;
   Remover remover_;
   Restorer restorer_;
+  HandingOver handing_over_;
   UpdateChecks updates_;
   Scaler scaler_;
   PodReasons pods_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kube/client/status_error.h"
 #include "lifecycle/clusterctl_inventory.h"
 
 namespace capi::ops {
@@ -23,12 +24,35 @@ Parts<T> Split(const api::ProviderId& provider, const std::vector<T>& all) {
   return parts;
 }
 
+// Of what is to be applied: one that failed is among the changes.
+Status Noted(const Certifier::Kept& kept, std::vector<kube::Change>& changes) {
+  if (kept.ended.ok()) return Ok();
+  changes.push_back({.id = kept.failed,
+                     .action = kube::Change::Action::kFailed,
+                     .error = kept.ended.error().message,
+                     .refused = !kube::IsOutage(kept.ended.error())});
+  return kept.ended;
+}
+
 }  // namespace
 
-// The entry last, as in one apply.
 Status ReleaseApplier::Apply(const Context& ctx, const api::ProviderId& provider,
                              const std::vector<kube::Manifest>& manifests, const kube::Inventory& current,
                              std::vector<kube::Change>& changes, const kube::LeftBehind& left_behind) {
+  if (certifier_ == nullptr) return ApplyAll(ctx, provider, manifests, current, changes, left_behind);
+  auto noted = [&](const Certifier::Kept& kept) {
+    certifier_->Tell(provider.Key(), kept.what);
+    return Noted(kept, changes);
+  };
+  TRY(noted(certifier_->Prepare(ctx, manifests, current)));
+  TRY(ApplyAll(ctx, provider, manifests, current, changes, left_behind));
+  return noted(certifier_->Trust(ctx, manifests, current));
+}
+
+// The entry last, as in one apply.
+Status ReleaseApplier::ApplyAll(const Context& ctx, const api::ProviderId& provider,
+                                const std::vector<kube::Manifest>& manifests, const kube::Inventory& current,
+                                std::vector<kube::Change>& changes, const kube::LeftBehind& left_behind) {
   if (ctx.in_name_of.empty()) return applier_.Apply(ctx, manifests, current, changes, left_behind);
   const Parts<kube::Manifest> parts = Split(provider, manifests);
   TRY(applier_.Apply(ctx, parts.release, current, changes, left_behind));

@@ -7,6 +7,7 @@
 
 #include "api/types.h"
 #include "kube/apply/apply.h"
+#include "operator/act/certificates/certifier.h"
 
 namespace capi::ops {
 
@@ -14,7 +15,9 @@ namespace capi::ops {
 // clusterctl's inventory, which is the operator's own (behaviour.md T8). Thread-safe.
 class ReleaseApplier {
  public:
-  ReleaseApplier(kube::Client& client, kube::ApplyOptions options) : applier_(client, std::move(options)) {}
+  // `certifier`, which outlives it, sees to certificates before and after an apply (I19); null: nobody does.
+  ReleaseApplier(kube::Client& client, kube::ApplyOptions options, Certifier* certifier = nullptr)
+      : applier_(client, std::move(options)), certifier_(certifier) {}
 
   Status Apply(const Context& ctx, const api::ProviderId& provider, const std::vector<kube::Manifest>& manifests,
                const kube::Inventory& current, std::vector<kube::Change>& changes,
@@ -28,7 +31,12 @@ class ReleaseApplier {
   }
 
  private:
+  Status ApplyAll(const Context& ctx, const api::ProviderId& provider, const std::vector<kube::Manifest>& manifests,
+                  const kube::Inventory& current, std::vector<kube::Change>& changes,
+                  const kube::LeftBehind& left_behind);
+
   kube::Applier applier_;
+  Certifier* const certifier_;
 };
 
 }  // namespace capi::ops

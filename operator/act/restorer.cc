@@ -67,7 +67,8 @@ void AcceptDrift(const Drift& drift, kube::Inventory& inventory) {
   inventory.Put(drift.id, std::move(now));
 }
 
-Restorer::Restorer(Needs needs) : needs_(needs), applier_(needs.client, TrackedApply(needs.observer.tracks())) {}
+Restorer::Restorer(Needs needs)
+    : needs_(needs), applier_(needs.client, TrackedApply(needs.observer.tracks()), needs.certifier) {}
 
 Status Restorer::Send(const Context& ctx, const api::ProviderId& provider, const std::vector<kube::Manifest>& manifests,
                       const kube::Inventory& inventory, std::vector<kube::Change>& changes, PhaseTimes& times) {
@@ -106,6 +107,7 @@ Done Restorer::Run(const Context& ctx, const Observation& o, const Restore& step
   }
   for (const kube::Change& change : changes) {
     if (change.action == kube::Change::Action::kFailed) {
+      inventory.Put(change.id, *o.inventory.Find(change.id));  // of its certificate: what was applied before counts
       needs_.fights.Failed(key, corrections.at(change.id).drift);
       continue;
     }

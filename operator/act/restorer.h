@@ -17,6 +17,7 @@ class Restorer {
     Observer& observer;
     const RenderedCache& rendered;
     Fights& fights;
+    Certifier* certifier = nullptr;  // as ReleaseApplier takes it
   };
   explicit Restorer(Needs needs);
 

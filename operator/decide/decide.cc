@@ -7,6 +7,7 @@
 #include "api/release_choice.h"
 #include "base/encoding.h"
 #include "base/strings.h"
+#include "operator/decide/certificates/due.h"
 #include "operator/decide/contract_rules.h"
 #include "operator/decide/crd_stages.h"
 #include "operator/decide/pause.h"
@@ -203,6 +204,12 @@ Next Unmigrated(const Observation& o) {
   return Migrate{};
 }
 
+// Nothing waits for them, but it is told.
+Next CertificatesAreKept(const Observation& o) {
+  auto hold = CertificatesFailed(o);
+  return hold ? Next(std::move(*hold)) : std::nullopt;
+}
+
 // At zero against its declaration: what is left to do is done, and then it says so.
 Next StillAtZero(const Observation& o) {
   if (o.provider.spec.paused || ToScaleUp(o).empty()) return std::nullopt;
@@ -223,6 +230,9 @@ constexpr StepRule kRules[] = {
     {"T8.account-required", kAlways, NoAccount},
     {"T8.account-exists", kAlive, AccountIsGone},
 
+    {"I19.certificates", kAlways, DecideCertificates},
+    {"I19.hand-over", kAlive, DecideHandOver},
+
     {"A2.never-ours", kDeleted, NeverOurs},
     {"U11.lost-before-removal", kDeleted, LostBeforeRemoval},
     {"X2.pause-while-needed", kDeleted, PauseWhileNeeded},
@@ -240,6 +250,7 @@ constexpr StepRule kRules[] = {
     {"D1.drift", kAlive, Drifted},
     {"U4.prune", kAlive, LeftOver},
     {"U3.migrate", kAlive, Unmigrated},
+    {"I19.failed", kAlive, CertificatesAreKept},
     {"C5.at-zero", kAlive, StillAtZero},
     {"U13.policy", kAlive, GoesByPolicy},
     {"U1.nothing", kAlive, NothingToDo},
@@ -272,9 +283,9 @@ const StoredRelease* AppliedRelease(const Observation& o) {
 }
 
 std::string_view NameOf(const Step& step) {
-  constexpr std::string_view kNames[] = {"HandsOff", "AddFinalizer", "Rebuild", "Remove", "Install", "Restore",
-                                         "Prune",    "Steady",       "Hold",    "Scale",  "Unpause", "Await",
-                                         "GiveUp",   "Migrate",      "Adopt",   "Upgrade"};
+  constexpr std::string_view kNames[] = {"HandsOff", "AddFinalizer", "Rebuild", "Remove",  "Install", "Restore",
+                                         "Prune",    "Steady",       "Hold",    "Scale",   "Unpause", "Await",
+                                         "GiveUp",   "Migrate",      "Adopt",   "Upgrade", "Certify", "HandOver"};
   static_assert(std::size(kNames) == std::variant_size_v<Step>);
   return kNames[step.index()];
 }

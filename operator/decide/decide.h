@@ -51,6 +51,12 @@ struct Unpause {};
 struct Upgrade {
   std::string version;
 };
+// Certificates that are made here are to be renewed or mended, or trusted (I19).
+struct Certify {
+  std::vector<kube::ObjectId> due;  // Secrets, and objects with CA bundles
+};
+// Who makes the provider's certificates changes: what asks for them and what holds them goes over, nothing else (I19).
+struct HandOver {};
 // Nothing to write.
 struct Steady {};
 
@@ -65,7 +71,7 @@ struct GiveUp {};
 struct Migrate {};
 
 using Step = std::variant<HandsOff, AddFinalizer, Rebuild, Remove, Install, Restore, Prune, Steady, Hold, Scale,
-                          Unpause, Await, GiveUp, Migrate, Adopt, Upgrade>;
+                          Unpause, Await, GiveUp, Migrate, Adopt, Upgrade, Certify, HandOver>;
 
 // "Install": for the log.
 std::string_view NameOf(const Step& step);

@@ -49,6 +49,21 @@ const RuleCase kCases[] = {
        o.service_account = Referenced{{"applier", "aws-system"}, false, ""};
      },
      "Hold"},
+    {"I19.certificates",
+     [](Observation& o) {
+       o.builtin_certificates = o.provider.deleting = true;
+       o.users = {"AWSMachine default/a"};
+       o.fleet.certificates = {{{"", "Secret", "aws-system", "cert"}, {.certificate = "serving"}, 3}};
+     },
+     "Certify"},
+    {"I19.hand-over",
+     [](Observation& o) {
+       o.builtin_certificates = true;
+       o.core = nullptr;
+       o.provider.status.applied = InputsDigest(o);
+       o.inventory.Put({"cert-manager.io", "Certificate", "aws-system", "serving"}, {"v1", "hash", "fields", false});
+     },
+     "HandOver"},
     {"A2.never-ours", [](Observation& o) { o.provider.deleting = true, o.former = kFormer; }, "Remove"},
     {"U11.lost-before-removal", [](Observation& o) { o.provider.deleting = o.left_behind = true; }, "Rebuild"},
     {"X2.pause-while-needed",
@@ -119,6 +134,12 @@ const RuleCase kCases[] = {
        o.provider.status = Summarize(o, Done{});
      },
      "Migrate"},
+    {"I19.failed",
+     [](Observation& o) {
+       o.provider.status.applied = InputsDigest(o);
+       o.certificate_trouble = {Error{Code::kUnavailable, "away", {}}, Seconds(10)};
+     },
+     "Hold"},
     {"C5.at-zero",
      [](Observation& o) {
        o.provider.status.applied = InputsDigest(o);

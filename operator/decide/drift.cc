@@ -23,6 +23,7 @@ std::string WriterOf(const Json& entry) {
 Trace Compute(const kube::Object& object) {
   Trace trace{.fields = kube::FieldsHash(object, api::kFieldManager)};
   trace.scaled_by = lifecycle::ScaledBy(object);
+  trace.marks = MarksIn(object);
   const Json* entries = Find(object.json(), {"metadata", "managedFields"});
   if (entries == nullptr || !entries->is_array()) return trace;
   const Json* last = nullptr;
@@ -92,6 +93,7 @@ void KeepTrace(kube::Object& object) {
   if (!trace.by.empty()) kept["by"] = trace.by;
   if (!trace.changed.is_null()) kept["changed"] = ToJsonText(trace.changed);  // a text is smaller than a tree
   if (!trace.scaled_by.empty()) kept["scaled"] = trace.scaled_by;
+  if (Json marks = AsJson(trace.marks); !marks.is_null()) kept["marks"] = std::move(marks);
   object.json()[kTrace] = std::move(kept);
   kube::DropManagedFields(object);
 }
@@ -101,6 +103,7 @@ Trace TraceOf(const kube::Object& slimmed) {
   Trace trace{.fields = GetString(json, {kTrace, "fields"}),
               .by = GetString(json, {kTrace, "by"}),
               .scaled_by = GetString(json, {kTrace, "scaled"})};
+  if (const Json* marks = capi::Find(json, {kTrace, "marks"})) trace.marks = MarksFrom(*marks);
   auto changed = ParseJson(GetString(json, {kTrace, "changed"}));
   if (changed.ok()) trace.changed = std::move(changed).value();
   return trace;

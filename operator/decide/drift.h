@@ -11,6 +11,7 @@
 #include "kube/apply/manifest.h"
 #include "kube/meta/object.h"
 #include "lifecycle/plan/scale.h"
+#include "operator/decide/certificates/marks.h"
 
 namespace capi::ops {
 
@@ -18,10 +19,11 @@ using lifecycle::WithoutReplicas;
 
 // What is left of managedFields once a watch has slimmed an object. A value.
 struct Trace {
-  std::string fields;     // kube::FieldsHash of our entry; "" where we have none
-  std::string by;         // who else wrote after us or with us: "kubectl-edit (Update)"; "" for nobody
-  Json changed;           // that writer's fieldsV1; null when it is large
-  std::string scaled_by;  // who set spec.replicas through the scale subresource: an autoscaler, `kubectl scale`
+  std::string fields;      // kube::FieldsHash of our entry; "" where we have none
+  std::string by;          // who else wrote after us or with us: "kubectl-edit (Update)"; "" for nobody
+  Json changed;            // that writer's fieldsV1; null when it is large
+  std::string scaled_by;   // who set spec.replicas through the scale subresource: an autoscaler, `kubectl scale`
+  CertificateMarks marks;  // I19
 };
 
 // Computes the trace and drops managedFields; TraceOf reads it back from such an object.

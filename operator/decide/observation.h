@@ -61,14 +61,35 @@ inline bool IsWorkload(const kube::ObjectId& id) {
          (id.group == "batch" && id.kind == "Job");
 }
 
+// A Secret whose certificate the operator keeps, and an object with CA bundles of such a certificate (I19). Values.
+struct CertificateSeen {
+  kube::ObjectId id;
+  CertificateState state;
+  int held = 0;
+};
+struct BundleSeen {
+  kube::ObjectId id;
+  std::string ca_from;  // NAMESPACE/CERTIFICATE
+  std::string mark;
+  int held = 0;
+};
+
+// Why certificates weren't kept when that was last tried, and when it is tried again. A value.
+struct CertificateTrouble {
+  std::optional<Error> error;
+  Millis wait{0};  // from now
+};
+
 // What a provider's objects look like, from the watches.
 struct Fleet {
-  std::vector<Workload> workloads;        // of the inventory
-  std::vector<std::string> pending_crds;  // names of CRDs of the inventory that aren't Established
-  std::vector<Drift> drifts;              // what isn't as it was applied, of all kinds (D1)
-  bool blind = false;                     // the watch of some kind has no state yet: drift of it can't be told
-  std::optional<Millis> awaited;          // some of it is older than our last write: for so long at most, from now
-  std::vector<CrdState> unmigrated;       // CRDs whose storedVersions has more than the version that is stored (U3)
+  std::vector<Workload> workloads;            // of the inventory
+  std::vector<std::string> pending_crds;      // names of CRDs of the inventory that aren't Established
+  std::vector<Drift> drifts;                  // what isn't as it was applied, of all kinds (D1)
+  bool blind = false;                         // the watch of some kind has no state yet: drift of it can't be told
+  std::optional<Millis> awaited;              // some of it is older than our last write: for so long at most, from now
+  std::vector<CrdState> unmigrated;           // CRDs whose storedVersions has more than the version that is stored (U3)
+  std::vector<CertificateSeen> certificates;  // I19
+  std::vector<BundleSeen> bundles;
   bool ready() const {
     for (const auto& w : workloads) {
       if (!w.health.ok()) return false;
@@ -139,6 +160,9 @@ struct Observation {
   Millis check_updates{0};           // time between two looks for newer versions (U12); 0: no source is asked for them
   std::string source;                // where releases come from: URL, reference or folder; "" for ConfigMaps
   std::optional<UpdatesFound> updates;  // the last one since the start
+  bool builtin_certificates = false;    // the operator makes the certificates that releases ask for, not cert-manager
+  std::optional<Millis> cert_manager_until;  // cert-manager isn't available, and is waited for for so long (I19)
+  CertificateTrouble certificate_trouble;
   WallTime now;
 };
 

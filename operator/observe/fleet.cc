@@ -1,6 +1,7 @@
 // What a provider's objects look like: workloads, CRDs, and what isn't as it was applied.
 #include <algorithm>
 
+#include "operator/decide/certificates/due.h"
 #include "operator/observe/observe.h"
 #include "operator/observe/slim.h"
 
@@ -30,7 +31,8 @@ Result<Fleet> Observer::ObserveFleet(const Context& ctx, const std::string& key,
   for (const auto& [id, entry] : inventory.entries()) {
     if (entry.stale) continue;
     const auto& informer = watches.at({id.group_kind(), entry.version});
-    if (!informer) {
+    const bool is_elsewhere = !settings_.ns.empty() && id.ns != settings_.ns && Is(id, "", "Secret");
+    if (!informer || is_elsewhere) {
       fleet.blind = true;
       continue;
     }
@@ -51,6 +53,7 @@ Result<Fleet> Observer::ObserveFleet(const Context& ctx, const std::string& key,
       }
       fleet.workloads.push_back(std::move(workload));
     }
+    if (object && !awaited && !object->deleting()) SeeCertificates(id, trace.marks, fleet);
     if (awaited || !entry.ever_applied()) continue;
     if (!object) {
       fleet.drifts.push_back({id, true, {}, {}});

@@ -37,7 +37,8 @@ Observer::Observer(Needs needs)
       unlisted_(std::move(needs.unlisted)),
       reference_key_(std::move(needs.reference_key)),
       updates_found_(std::move(needs.updates_found)),
-      source_of_(std::move(needs.source_of)) {}
+      source_of_(std::move(needs.source_of)),
+      certificate_trouble_(std::move(needs.certificate_trouble)) {}
 
 Result<std::shared_ptr<kube::Informer>> Observer::Crds(const Context& ctx, const std::string& key) {
   return watches_.Need(ctx, CrdWatch(), key, SlimCrd);
@@ -58,6 +59,8 @@ Result<std::optional<Observer::ObjectWatch>> Observer::WatchOf(const Context& ct
   // Another version of the same objects will do.
   if (!found.resource) found = TRY(watches_.mapper().Look(ctx, id.group_kind()));
   if (found.resource) watch = {OurObjects(*found.resource, true), SlimToTrace, false};
+  // Nobody may list those of others then (docs/install.md, "Rights").
+  if (watch && id.ns == settings_.ns && id.group_kind() == kube::GroupKind{"", "Secret"}) watch->key.ns = settings_.ns;
   return watch;
 }
 
@@ -157,6 +160,7 @@ Status Observer::ObserveNeeds(const Context& ctx, const std::string& key, Observ
   o.left_behind = left.size() > 0;
   o.fleet = TRY(ObserveFleet(ctx, key, o.left_behind ? left : o.inventory));
   o.fights = fights_.Judge(key, o.fleet.drifts);
+  ObserveCertificates(ctx, key, o);
   o.rendered = rendered_inputs_(key);
   o.namespace_going = TRY(NamespaceGoing(ctx, key, o.provider.id.ns));
   if (o.provider.deleting && GuardsDeletion(o)) TRY(ObserveUse(ctx, key, o));

@@ -37,6 +37,7 @@ class Observer {
     ReferenceKey reference_key;                                             // null: no record counts (T1)
     std::function<std::optional<UpdatesFound>(const std::string& key)> updates_found = {};  // U12; null: nothing is
     std::function<std::string(const api::Provider&)> source_of = {};  // Observation.source; null: it isn't known
+    std::function<CertificateTrouble(const std::string& key)> certificate_trouble = {};  // I19; null: there is none
   };
   explicit Observer(Needs needs);
 
@@ -105,6 +106,7 @@ class Observer {
   Status ReadUncertain(const Context& ctx, const kube::ObjectId& id);
   Result<std::optional<FormerInstall>> Former(const Context& ctx, Observation& o);
   Status ObserveInputs(const Context& ctx, const std::string& key, Observation& o);
+  void ObserveCertificates(const Context& ctx, const std::string& key, Observation& o);
   Status ObserveNeeds(const Context& ctx, const std::string& key, Observation& o);
 
   kube::Client& client_;
@@ -122,6 +124,7 @@ class Observer {
   const ReferenceKey reference_key_;
   const std::function<std::optional<UpdatesFound>(const std::string&)> updates_found_;
   const std::function<std::string(const api::Provider&)> source_of_;
+  const std::function<CertificateTrouble(const std::string&)> certificate_trouble_;
   Mutex mu_;
   std::map<std::string, std::set<std::string>> awaited_groups_ CAPI_GUARDED_BY(mu_);
 };

@@ -27,14 +27,19 @@ struct ConfigFile {
 // refused: nothing of the operator's environment is put into them (T4).
 Result<ConfigFile> ParseConfigFile(std::string_view yaml, std::string source);
 
+// Who makes the certificates that releases ask for (I19).
+enum class Certificates { kAuto, kCertManager, kBuiltin };
+
 // Immutable after start.
 struct Settings {
   std::string renderer{kRendererVersion};
   ConfigFile file;
-  bool allow_cross_namespace_references = false;   // T1; decides whether a provider is applied, not what
-  bool require_service_account = false;            // T8; the same
-  bool require_verified = false;                   // T14; the same
-  Millis check_updates{0};                         // between two looks for newer versions (U12), 0 for none; the same
+  bool allow_cross_namespace_references = false;  // T1; decides whether a provider is applied, not what
+  bool require_service_account = false;           // T8; the same
+  bool require_verified = false;                  // T14; the same
+  Millis check_updates{0};                        // between two looks for newer versions (U12), 0 for none; the same
+  Certificates certificates = Certificates::kCertManager;  // the same: who makes them says each Observation
+  std::string ns;                                  // --namespace; "" for all: in others no Secret can be watched
   std::map<std::string, std::string> environment;  // name to value, those that --environment-variables names (I7)
 
   // Of `environment`; nullopt where it isn't there.

@@ -20,12 +20,13 @@ class Watches {
   // What a watch is for, which decides who is woken by what it shows (wakes.h). No selector tells it: a user's may be
   // empty.
   enum class Purpose {
-    kOurObjects,  // what providers have applied: one watch of each kind, which all of them share
-    kReferenced,  // a Secret or ConfigMap that a spec names
-    kReleases,    // ConfigMaps with releases
-    kNamespaces,  // whether a provider's Namespace is there
-    kNewKinds,    // every CRD, for who waits for a kind (I13)
-    kInUse,       // what workload clusters may have (X2)
+    kOurObjects,   // what providers have applied: one watch of each kind, which all of them share
+    kReferenced,   // a Secret or ConfigMap that a spec names
+    kReleases,     // ConfigMaps with releases
+    kNamespaces,   // whether a provider's Namespace is there
+    kNewKinds,     // every CRD, for who waits for a kind (I13)
+    kCertManager,  // whether cert-manager serves (I19)
+    kInUse,        // what workload clusters may have (X2)
   };
   struct Key {
     Purpose purpose;

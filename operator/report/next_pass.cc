@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "operator/decide/certificates/due.h"
 #include "operator/decide/rollout.h"
 #include "operator/decide/upgrades/policy.h"
 
@@ -56,6 +57,17 @@ void AfterFight(NextPass& next, const Fight& fight, const Done& done) {
   }
 }
 
+// I19: whatever else is told of the provider, a certificate is renewed in time. One that is due now is held, and what
+// holds it tells when it is looked at again; or the next pass is at once.
+void AtCertificates(NextPass& next, const Observation& o, const Fleet& fleet, const Done& done) {
+  if (done.hands_off || o.provider.spec.paused) return;
+  const Millis wait = o.certificate_trouble.wait;
+  if (auto due = NextCertificate(fleet, o.now)) {
+    if (*due > Millis(0) || wait > Millis(0)) AtTheLatest(next, std::max({*due, wait, Millis(1)}));
+  }
+  if (o.cert_manager_until) AtTheLatest(next, *o.cert_manager_until + Millis(1));
+}
+
 }  // namespace
 
 NextPass NextPassOf(const Observation& o, const Done& done, bool ready, Millis sync_period) {
@@ -87,6 +99,7 @@ NextPass NextPassOf(const Observation& o, const Done& done, bool ready, Millis s
   // A watch that lists anew may have missed our write, and the end of what was written (D1).
   if (fleet.awaited) AtTheLatest(next, *fleet.awaited);
   if (done.again_after) AtTheLatest(next, *done.again_after);
+  AtCertificates(next, o, fleet, done);
   next.resync = !next.told && !next.keeps_backoff && o.fights.empty() && !fleet.blind && !fleet.awaited &&
                 !done.again_after && !done.away;
   return next;

@@ -181,5 +181,30 @@ TEST(NextPassOf, TheEarliestCounts) {
       << "a fight goes on beside a source that is away";
 }
 
+// I19: a certificate is renewed in time, whatever else is told of the provider.
+TEST(NextPassOf, ACertificateIsLookedAtWhenItIsDue) {
+  struct Case {
+    std::string name;
+    void (*change)(Observation&, Done&);
+    std::optional<Millis> at;
+  };
+  const Case cases[] = {
+      {"held", [](Observation&, Done& done) { done.hold = HeldBy(Retry::kOnChange); }, Seconds(100)},
+      {"paused", [](Observation& o, Done&) { o.provider.spec.paused = true; }, std::nullopt},
+      {"it failed", [](Observation& o, Done&) { o.certificate_trouble.wait = Seconds(200); }, Seconds(200)},
+      {"over, and nobody has looked", [](Observation& o, Done&) { o.now += Seconds(200); }, std::nullopt},
+      {"cert-manager is away", [](Observation& o, Done&) { o.cert_manager_until = Seconds(9); },
+       Seconds(9) + Millis(1)},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    Observation o = Observed();
+    o.fleet.certificates = {{{"", "Secret", "aws-system", "s"}, {"serving", "ca", o.now + Seconds(100), {}}, 3}};
+    Done done;
+    c.change(o, done);
+    EXPECT_EQ(NextPassOf(o, done, false, kSync).at, c.at);
+  }
+}
+
 }  // namespace
 }  // namespace capi::ops

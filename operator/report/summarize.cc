@@ -474,6 +474,9 @@ std::vector<Event> EventsOfDone(const api::ProviderStatus& is, const Done& done)
   for (const std::string& what : done.restored) {
     events.push_back({"Normal", std::string(reason::kDriftCorrected), what + "; it is as it was applied again"});
   }
+  for (const std::string& what : done.certified) {
+    events.push_back({"Normal", std::string(reason::kCertificateIssued), what});
+  }
   if (!done.chosen.empty()) events.push_back(ChoiceEvent(done.chosen));
   if (!done.adopted.empty()) {
     events.push_back({"Normal", std::string(reason::kAdopting), done.adopted + " " + is.installed_version});

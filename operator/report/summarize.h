@@ -36,6 +36,7 @@ struct Done {
   std::optional<Millis> again_after;   // another pass, if nothing wakes the provider before
   PhaseTimes times;                    // of its parts, for metrics
   std::vector<std::string> restored;   // what drifted and is back, in words, for events
+  std::vector<std::string> certified;  // certificates that were made or renewed, and the like, in words, for events
   std::vector<std::string> removed;    // ids of pruned or deleted objects, for an event
   std::vector<std::string> kept;       // that were to go but are another's: ids and whose, for an event
 };

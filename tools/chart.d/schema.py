@@ -149,6 +149,7 @@ def _flags():
         "allowCrossNamespaceReferences": BOOLEAN,
         "requireServiceAccount": BOOLEAN,
         "requireVerified": BOOLEAN,
+        "certificates": text(words=["", "auto", "cert-manager", "builtin"]),
         "githubApiUrl": text(r"^(https?://\S+)?$"),
         "githubUrl": text(r"^(https?://\S+)?$"),
     }

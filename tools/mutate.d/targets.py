@@ -58,6 +58,10 @@ TARGETS = (
     + [Target(file, _EXPRESSIONS, "operator_test") for file in _PURE]
     + [Target("operator/act/install/render_turn.cc", ("logic",), "operator_test")]
     + [Target("operator/act/update_checks.cc", _EXPRESSIONS, "operator_test")]
+    + [
+        Target(f"lifecycle/certificates/{name}.cc", _EXPRESSIONS, "lifecycle_certificates_test")
+        for name in "bundle held injections issue make read_objects requests".split()
+    ]
     + [Target("operator/act/install/source_turns.cc", ("drop", *_EXPRESSIONS), "operator_test")]
     + [Target("operator/report/announce.cc", ("drop",), "operator_test")]
     + [Target("operator/report/next_pass.cc", ("drop", "logic"), "operator_test")]

@@ -59,6 +59,9 @@
 {{- if $values.requireVerified }}
 - --require-verified
 {{- end }}
+{{- with $values.certificates }}
+- --certificates={{ . }}
+{{- end }}
 {{- with $values.githubApiUrl }}
 - {{ printf "--github-api-url=%s" . | quote }}
 {{- end }}

@@ -9,6 +9,8 @@
 #include "base/strings.h"
 #include "base/yaml/yaml.h"
 #include "kube/client/status_error.h"
+#include "kube/meta/kind.h"
+#include "operator/act/certificates/certificate_secret.h"
 #include "operator/act/restorer.h"
 #include "operator/decide/pause.h"
 #include "templating/customise/images.h"
@@ -45,6 +47,20 @@ std::string OutageOf(const kube::Object& object) {
   if (object.kind() != "Deployment" || GetString(object.json(), {"spec", "strategy", "type"}) != "Recreate") return "";
   return fmt::format("Deployment {} has strategy Recreate: every change of its pods leaves it without one for a while",
                      object.name());
+}
+
+// I19: what the operator makes isn't asked of cert-manager.
+std::optional<Hold> TakeCertificates(const Observation& o, const api::Release& release,
+                                     std::vector<kube::Object>& objects) {
+  if (!o.builtin_certificates) return std::nullopt;
+  auto taken = SecretsForCertificates(objects);
+  if (taken.ok()) return std::nullopt;
+  return Hold{
+      std::string(condition::kPreflightCheckPassed), std::string(reason::kUnsupportedCertificate),
+      fmt::format("{}: {}; install cert-manager (https://cert-manager.io/docs/installation), and let the operator "
+                  "use it (--certificates=auto or cert-manager)",
+                  release.source, taken.error().message),
+      Retry::kWaiting};
 }
 
 }  // namespace
@@ -154,6 +170,10 @@ Rendered RenderManifests(const Observation& o, const api::Release& release, Rend
     out.hold = RenderHold(o, *result.error);
     return out;
   }
+  if (auto hold = TakeCertificates(o, release, result.output->objects)) {
+    out.hold = std::move(hold);
+    return out;
+  }
   out.warnings = std::move(result.output->warnings);
   for (auto& [key, value] : result.output->namespace_labels) {
     if (key.starts_with("pod-security.kubernetes.io/")) out.namespace_labels[key] = value;
@@ -189,6 +209,18 @@ kube::Inventory MergeInventory(const kube::Inventory& old, const std::vector<kub
     merged.Put(manifest.id, entry);
   }
   return merged;
+}
+
+// Where the operator made them before, and this change comes before a hand-over.
+void LeaveToCertManager(const std::vector<kube::Manifest>& manifests, kube::Inventory& inventory) {
+  for (const auto& manifest : manifests) {
+    if (!kube::Is(manifest.id, "cert-manager.io", "Certificate")) continue;
+    auto json = ParseJson(manifest.text);
+    if (!json.ok()) continue;
+    const kube::ObjectId secret{"", "Secret", manifest.id.ns, GetString(*json, {"spec", "secretName"})};
+    const kube::InventoryEntry* entry = inventory.Find(secret);
+    if (entry != nullptr && entry->stale) inventory.Remove(secret);
+  }
 }
 
 void DropGone(const Observation& o, const std::vector<kube::Manifest>& manifests, kube::Inventory& inventory) {

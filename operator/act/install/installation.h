@@ -102,6 +102,9 @@ Hold RenderHold(const Observation& o, const templating::RenderError& error);
 kube::Inventory MergeInventory(const kube::Inventory& old, const std::vector<kube::Manifest>& manifests,
                                bool keep_marks = false);
 
+// I19: Secrets that a Certificate of the release names are cert-manager's from now on, with their keys: they aren't
+// pruned.
+void LeaveToCertManager(const std::vector<kube::Manifest>& manifests, kube::Inventory& inventory);
 // Drops what is gone and isn't in the render: no apply brings it back, and as a drift it would ask for one at every
 // look.
 void DropGone(const Observation& o, const std::vector<kube::Manifest>& manifests, kube::Inventory& inventory);

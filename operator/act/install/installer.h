@@ -44,6 +44,7 @@ class Installer {
     SecretMasks& masks;
     InventoryKey& key;
     SourceTurns& turns;
+    Certifier& certifier;
   };
   explicit Installer(Needs needs);
 

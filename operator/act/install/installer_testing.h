@@ -123,7 +123,8 @@ struct Process {
         sources(settings, {.github = github.options(), .gitlab = Trusting(ca_file), .allowed = std::move(allowed)}),
         fights(clock),
         migrations([](const auto&...) -> Result<std::string> { return std::string(); }, [](const auto&) {}, clock),
-        installer({client, observer, cache, writer, settings, sources, rendered, migrations, masks, key, turns}) {
+        installer(
+            {client, observer, cache, writer, settings, sources, rendered, migrations, masks, key, turns, certifier}) {
     ctx.clock = &clock;
     See("");
   }
@@ -198,6 +199,7 @@ struct Process {
   std::vector<std::string> woken;
   SourceTurns turns{1, [this](const std::string& provider) { woken.push_back(provider); }};
   Migrations migrations;
+  Certifier certifier{client, observer.tracks()};
   Installer installer;
 };
 

@@ -1,0 +1,132 @@
+#include "lifecycle/certificates/held.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "base/strings.h"
+#include "lifecycle/certificates/bundle.h"
+
+namespace capi::certificates {
+namespace {
+
+KeyPair ReadPair(std::string cert, std::string key, WallTime now) {
+  KeyPair pair{{std::move(cert), std::move(key)}, {}, ""};
+  auto facts = http::ReadCertificate(pair.pem.cert_pem);
+  if (facts.ok()) pair.facts = *facts;
+  Status fits = http::CheckKey(pair.pem);
+  if (!fits.ok()) {
+    pair.flaw = fits.error().message;
+  } else if (!facts.ok()) {
+    pair.flaw = facts.error().message;
+  } else if (now < pair.facts->validity.not_before - kClocksDiffer) {
+    pair.flaw = "the certificate counts from " + FormatTime(pair.facts->validity.not_before);
+  } else if (now >= pair.facts->validity.not_after) {
+    pair.flaw = "the certificate ended at " + FormatTime(pair.facts->validity.not_after);
+  }
+  return pair;
+}
+
+// As cert-manager compares where it has no CertificateRequest: names may stand in the subject or beside it.
+std::set<std::string> AllNames(std::vector<std::string> names, const std::string& common_name) {
+  std::set<std::string> all(names.begin(), names.end());
+  if (!common_name.empty()) all.insert(common_name);
+  return all;
+}
+
+std::set<std::string> Addresses(const std::vector<std::string>& addresses) {
+  return {addresses.begin(), addresses.end()};
+}
+
+std::vector<std::string> Split(const std::string& pem) {
+  auto split = http::SplitCertificates(pem);
+  return split.ok() ? *std::move(split) : std::vector<std::string>();
+}
+
+std::string CurrentRoot(const Request& request, const Held& held, const Inputs& inputs) {
+  std::string root = held.serving.facts ? RootOf(held.serving, held.trusted) : "";
+  if (!root.empty() || request.issuer_secret.empty() || !held.serving.facts) return root;
+  auto authority = ReadAuthority(request, inputs);
+  return authority.ok() ? RootOf(held.serving, authority->root) : "";
+}
+
+std::string Without(const std::string& pem, const std::string& cert) {
+  std::string rest;
+  for (const std::string& one : Split(pem)) rest += one == cert ? "" : one;
+  return rest;
+}
+
+}  // namespace
+
+std::string ValueOf(const SecretData& data, std::string_view name) {
+  auto found = data.find(std::string(name));
+  return found == data.end() ? "" : found->second;
+}
+
+Held Read(const SecretData& data, WallTime now) {
+  Held held;
+  held.serving = ReadPair(ValueOf(data, data_key::kServing), ValueOf(data, data_key::kServingKey), now);
+  held.trusted = ValueOf(data, data_key::kTrusted);
+  if (data.contains(data_key::kNext)) {
+    held.next = ReadPair(ValueOf(data, data_key::kNext), ValueOf(data, data_key::kNextKey), now);
+  }
+  return held;
+}
+
+Result<Authority> ReadAuthority(const Request& request, const Inputs& inputs) {
+  auto refused = [&](std::string_view why) {
+    return Error{
+        Code::kFailedPrecondition,
+        fmt::format("Secret {}/{} with the CA that is to issue {}", request.certificate.ns, request.issuer_secret, why),
+        {}};
+  };
+  if (inputs.issuer == nullptr) return refused("isn't there");
+  Held held = Read(*inputs.issuer, inputs.now);
+  if (!held.serving.usable()) return refused("can't be used: " + held.serving.flaw);
+  if (!held.serving.facts->authority) return refused("has a certificate that may not issue others");
+  std::vector<std::string> own = Split(held.serving.pem.cert_pem);
+  Authority authority{{own.front(), held.serving.pem.key_pem}, "", own.front(), held.serving.facts->validity.not_after};
+  if (held.serving.facts->self_signed) return authority;
+  authority.chain = Join(own, "");
+  authority.root = RootOf(held.serving, held.trusted);
+  if (authority.root.empty()) return refused("has no certificate in ca.crt that its CA is of");
+  return authority;
+}
+
+std::string Mismatch(const Request& request, const KeyPair& pair) {
+  const http::CertificateFacts& facts = *pair.facts;
+  auto kind = http::ReadKeyKind(pair.pem.key_pem);
+  if (!kind.ok() || !*kind || (*kind)->algorithm != request.key.algorithm || (*kind)->bits != request.key.bits) {
+    return "its key is of another algorithm or size";
+  }
+  if (AllNames(facts.dns_names, facts.common_name) != AllNames(request.dns_names, request.common_name) ||
+      Addresses(facts.addresses) != Addresses(request.ip_addresses)) {
+    return "it is for other names";
+  }
+  if (request.authority && !facts.authority) return "it may not issue others";
+  return "";
+}
+
+std::string RootOf(const KeyPair& pair, const std::string& candidates_pem) {
+  std::vector<std::string> own = Split(pair.pem.cert_pem);
+  if (own.empty()) return "";
+  if (pair.facts->self_signed) return own.front();
+  // Whether they count now is another question.
+  const WallTime at = pair.facts->validity.not_before;
+  for (const std::string& candidate : Split(candidates_pem)) {
+    if (candidate != own.front() && http::VerifyChain(pair.pem.cert_pem, candidate, at).ok()) return candidate;
+  }
+  return "";
+}
+
+bool IsNextGood(const Request& request, const Held& held, WallTime now) {
+  return held.next && held.next->usable() && Mismatch(request, *held.next).empty() &&
+         now < RenewalTime(request, held.next->facts->validity) && !RootOf(*held.next, held.trusted).empty();
+}
+
+std::string Trusted(const Request& request, const Held& held, const Inputs& inputs) {
+  std::string unwanted = held.next && held.next->facts ? RootOf(*held.next, "") : "";
+  return Combine({CurrentRoot(request, held, inputs), Without(held.trusted, unwanted)}, inputs.now);
+}
+
+}  // namespace capi::certificates

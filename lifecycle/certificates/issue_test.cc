@@ -1,0 +1,347 @@
+// behaviour.md I19: what the Secret of a Certificate is to hold, with a clock that is passed in.
+#include "lifecycle/certificates/issue.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/testing/value_or_abort.h"
+#include "lifecycle/certificates/bundle.h"
+
+namespace capi::certificates {
+namespace {
+
+using std::chrono::hours;
+using ::testing::HasSubstr;
+using ::testing::Key;
+using ::testing::UnorderedElementsAre;
+
+constexpr auto kDay = hours(24);
+const WallTime kStart{Seconds(1'800'000'000)};
+const char* const kHost = "a.ns.svc";
+
+Request Wanted() {
+  Request request;
+  request.certificate = {"ns", "serving"};
+  request.secret_name = "a-cert";
+  request.dns_names = {kHost, "a.ns.svc.cluster.local"};
+  request.key = {.algorithm = http::KeyKind::Algorithm::kEcdsa, .bits = 256};
+  request.usages = {"digital signature", "key encipherment"};
+  request.issuer.name = "self";
+  return request;
+}
+
+Request OfAuthority() {
+  Request request = Wanted();
+  request.issuer.name = "by-ca";
+  request.issuer_secret = "ca";
+  return request;
+}
+
+Request TheAuthority() {
+  Request request = Wanted();
+  request.certificate.name = "root";
+  request.secret_name = "ca";
+  request.dns_names = {};
+  request.common_name = "a CA";
+  request.authority = true;
+  return request;
+}
+
+// A Secret over time, and who calls the webhook: trusts what was injected last.
+struct World {
+  Request request = Wanted();
+  std::optional<LiveSecret> secret;
+  Inputs inputs = {.now = kStart};
+
+  Decision Look() const { return Decide(request, secret, inputs); }
+  void Do(Step step) {
+    LiveSecret made;
+    made.data = ValueOrAbort(Make(step, request, secret, inputs, {}), StepName(step));
+    made.annotations = ValueOrAbort(SecretAnnotations(request, made.data), "annotations");
+    secret = std::move(made);
+  }
+  const std::string& At(const char* key) const { return secret->data.at(key); }
+  bool Trusts(const std::string& bundle) const {
+    return http::VerifyServing(At(data_key::kServing), bundle, kHost, inputs.now).ok();
+  }
+  size_t Trusted() const { return http::SplitCertificates(At(data_key::kTrusted))->size(); }
+};
+
+World Issued(Request request = Wanted()) {
+  World world;
+  world.request = std::move(request);
+  world.Do(Step::kIssue);
+  return world;
+}
+
+TEST(Certificates, AreIssuedWithTheKeysThatCertManagerWrites) {
+  World world;
+  EXPECT_EQ(world.Look().step, Step::kIssue);
+  world.Do(Step::kIssue);
+  EXPECT_THAT(world.secret->data, UnorderedElementsAre(Key("tls.crt"), Key("tls.key"), Key("ca.crt")));
+  EXPECT_EQ(world.At("tls.crt"), world.At("ca.crt"));
+  EXPECT_TRUE(http::CheckKey({world.At("tls.crt"), world.At("tls.key")}).ok());
+  EXPECT_TRUE(world.Trusts(world.At("ca.crt")));
+  auto decision = world.Look();
+  EXPECT_EQ(decision.step, Step::kKeep);
+  EXPECT_EQ(EndOf(world.secret->data), kStart + 90 * kDay);
+  // A third of its life before its end, with the minutes that clocks may differ by.
+  EXPECT_EQ(decision.look_again, kStart + 60 * kDay - Seconds(100));
+  EXPECT_EQ(SecretLabels(world.request).at("controller.cert-manager.io/fao"), "true");
+  EXPECT_EQ(world.secret->annotations.at("cert-manager.io/alt-names"), "a.ns.svc,a.ns.svc.cluster.local");
+  EXPECT_EQ(world.secret->annotations.at("cert-manager.io/certificate-name"), "serving");
+  EXPECT_EQ(world.secret->annotations.at("cert-manager.io/issuer-kind"), "Issuer");
+  EXPECT_EQ(*ParseRequest(world.secret->annotations.at(kRequestAnnotation)), world.request);
+}
+
+TEST(Certificates, AreRenewedWithBothTrustedAtEveryStep) {
+  World world = Issued();
+  const std::string first = world.At("tls.crt");
+  world.inputs.injected = {.targets = true, .since = kStart};
+  world.inputs.now = kStart + 61 * kDay;
+  auto due = world.Look();
+  ASSERT_EQ(due.step, Step::kTrustNext);
+  EXPECT_THAT(due.why, HasSubstr("it ends at 2027-04-15"));
+  world.Do(due.step);
+  EXPECT_EQ(world.At("tls.crt"), first);
+  EXPECT_EQ(world.Trusted(), 2u);
+  EXPECT_TRUE(world.At("ca.crt").starts_with(first));
+
+  world.inputs.injected.since = std::nullopt;  // the new ca.crt isn't everywhere
+  EXPECT_EQ(world.Look().step, Step::kKeep);
+  world.inputs.injected.since = world.inputs.now;
+  EXPECT_EQ(world.Look().step, Step::kKeep);
+  EXPECT_EQ(world.Look().look_again, world.inputs.now + kBundleSettles);
+  const std::string injected = world.At("ca.crt");
+  world.inputs.now += kBundleSettles;
+  ASSERT_EQ(world.Look().step, Step::kServeNext);
+  world.Do(Step::kServeNext);
+  EXPECT_NE(world.At("tls.crt"), first);
+  EXPECT_THAT(world.secret->data, UnorderedElementsAre(Key("tls.crt"), Key("tls.key"), Key("ca.crt")));
+  // What was injected before, and what is to be now, trusts both.
+  for (const std::string& bundle : {injected, world.At("ca.crt")}) {
+    EXPECT_TRUE(world.Trusts(bundle));
+    EXPECT_TRUE(http::VerifyServing(first, bundle, kHost, world.inputs.now).ok());
+  }
+  EXPECT_TRUE(world.At("ca.crt").starts_with(world.At("tls.crt")));
+
+  auto kept = world.Look();
+  EXPECT_EQ(kept.step, Step::kKeep);
+  EXPECT_EQ(kept.look_again, kStart + 90 * kDay);  // the end of the former one
+  world.inputs.now = kept.look_again;
+  ASSERT_EQ(world.Look().step, Step::kTidyTrusted);
+  world.Do(Step::kTidyTrusted);
+  EXPECT_EQ(world.At("ca.crt"), world.At("tls.crt"));
+  EXPECT_EQ(world.Look().step, Step::kKeep);
+}
+
+TEST(Certificates, WithoutWhatIsInjectedWaitForNobody) {
+  World world = Issued();
+  world.inputs.now = kStart + 61 * kDay;
+  world.Do(world.Look().step);
+  EXPECT_EQ(world.Look().step, Step::kServeNext);
+}
+
+TEST(Certificates, ThatEndBeforeTheNextIsTrustedAreFollowedAtOnce) {
+  World world = Issued();
+  world.inputs.injected.targets = true;
+  world.inputs.now = kStart + 90 * kDay - Seconds(1);
+  world.Do(Step::kTrustNext);
+  EXPECT_EQ(world.Look().step, Step::kKeep);
+  EXPECT_EQ(world.Look().look_again, kStart + 90 * kDay);
+  world.inputs.now = kStart + 90 * kDay;
+  EXPECT_EQ(world.Look().step, Step::kServeNext);
+}
+
+TEST(Certificates, OfCertManagerAreKeptWhileTheyCount) {
+  World world = Issued();
+  // It writes no request, and its clock may be ahead.
+  world.secret->annotations.erase(kRequestAnnotation);
+  world.inputs.now = kStart - Seconds(500);
+  EXPECT_EQ(world.Look().step, Step::kKeep);
+  world.inputs.now = kStart;
+  world.secret->annotations.clear();  // nor need there be any
+  EXPECT_EQ(world.Look().step, Step::kKeep);
+  // A subject isn't compared, and names may stand there.
+  world.request.organizations = {"others"};
+  EXPECT_EQ(world.Look().step, Step::kKeep);
+  world.request.common_name = kHost;
+  EXPECT_EQ(world.Look().step, Step::kKeep);
+}
+
+TEST(Certificates, ThatAreNotWhatIsAskedForAreFollowed) {
+  struct Case {
+    std::string_view why;
+    void (*change)(World&);
+  };
+  const Case cases[] = {
+      {"other names", [](World& w) { w.request.dns_names.push_back("b.ns.svc"); }},
+      {"other names", [](World& w) { w.request.ip_addresses = {"127.0.0.1"}; }},
+      {"another algorithm or size", [](World& w) { w.request.key.bits = 384; }},
+      {"another algorithm or size", [](World& w) { w.request.key = {}; }},
+      {"may not issue others", [](World& w) { w.request.authority = true; }},
+      {"another issuer", [](World& w) { w.request.issuer.name = "other"; }},
+      {"another issuer", [](World& w) { w.request.issuer.kind = "ClusterIssuer"; }},
+      {"another Certificate", [](World& w) { w.request.certificate.name = "other"; }},
+  };
+  for (const Case& c : cases) {
+    World world = Issued();
+    c.change(world);
+    EXPECT_EQ(world.Look().step, Step::kTrustNext) << c.why;
+    EXPECT_THAT(world.Look().why, HasSubstr(std::string(c.why)));
+  }
+}
+
+TEST(Certificates, ThatCantBeServedAreIssuedAtOnce) {
+  struct Case {
+    std::string_view why;
+    void (*change)(World&);
+  };
+  const Case cases[] = {
+      {"the Secret isn't there", [](World& w) { w.secret.reset(); }},
+      {"no PEM certificate", [](World& w) { w.secret->data.erase("tls.crt"); }},
+      {"private key", [](World& w) { w.secret->data["tls.key"] = "nonsense"; }},
+      {"doesn't fit", [](World& w) { w.secret->data["tls.key"] = Issued().At("tls.key"); }},
+      {"ended at", [](World& w) { w.inputs.now = kStart + 90 * kDay; }},
+      {"counts from", [](World& w) { w.inputs.now = kStart - hours(1); }},
+  };
+  for (const Case& c : cases) {
+    World world = Issued();
+    c.change(world);
+    auto decision = world.Look();
+    EXPECT_EQ(decision.step, Step::kIssue) << c.why;
+    EXPECT_THAT(decision.why, HasSubstr(std::string(c.why)));
+  }
+}
+
+TEST(Certificates, OfALostSecretStayTrustedWhereTheyWere) {
+  World world = Issued(), other = Issued();
+  other.request.dns_names = {"other.svc"};
+  other.Do(Step::kIssue);
+  auto made = Make(Step::kIssue, world.request, std::nullopt, world.inputs, {world.At("ca.crt") + other.At("ca.crt")});
+  ASSERT_TRUE(made.ok());
+  EXPECT_TRUE(Includes(made->at("ca.crt"), world.At("ca.crt"), kStart));
+  EXPECT_FALSE(Includes(made->at("ca.crt"), other.At("ca.crt"), kStart));
+  EXPECT_TRUE(made->at("ca.crt").starts_with(made->at("tls.crt")));
+}
+
+TEST(Certificates, WhoseTrustIsLostGetItBack) {
+  World world = Issued();
+  const std::string own = world.At("ca.crt");
+  for (const std::string& bad : {std::string(), std::string("nonsense"), Issued().At("ca.crt") + own}) {
+    world.secret->data["ca.crt"] = bad;
+    ASSERT_EQ(world.Look().step, Step::kTidyTrusted) << bad;
+    world.Do(Step::kTidyTrusted);
+    EXPECT_TRUE(world.At("ca.crt").starts_with(own));
+    EXPECT_EQ(world.Look().step, Step::kKeep);
+  }
+}
+
+TEST(Certificates, ForgetANextOneThatIsntWanted) {
+  World world = Issued();
+  const std::string before = world.At("ca.crt");
+  world.inputs.now = kStart + 60 * kDay;
+  world.Do(Step::kTrustNext);
+  const std::string next = world.At("next.crt");
+  // Asked for anew meanwhile: another next one takes its place.
+  World changed = world;
+  changed.request.dns_names = {"b.ns.svc"};
+  ASSERT_EQ(changed.Look().step, Step::kTrustNext);
+  changed.Do(Step::kTrustNext);
+  EXPECT_NE(changed.At("next.crt"), next);
+  EXPECT_FALSE(Includes(changed.At("ca.crt"), next, world.inputs.now));
+  // cert-manager has renewed it meanwhile; here the clock goes back a little, or for so long that the next one doesn't
+  // count yet.
+  world.inputs.now = kStart + 60 * kDay - Seconds(200);
+  EXPECT_EQ(world.Look().step, Step::kTidyTrusted);
+  World early = world;
+  early.inputs.now = kStart;
+  ASSERT_EQ(early.Look().step, Step::kTidyTrusted);
+  early.Do(Step::kTidyTrusted);
+  EXPECT_EQ(early.At("ca.crt"), before);
+  ASSERT_EQ(world.Look().step, Step::kTidyTrusted);
+  world.Do(Step::kTidyTrusted);
+  EXPECT_EQ(world.At("ca.crt"), before);
+  EXPECT_FALSE(world.secret->data.contains("next.key"));
+}
+
+TEST(Certificates, KeepTheirKeyWhereItIsToStay) {
+  World world = Issued();
+  const std::string key = world.At("tls.key");
+  world.request.keep_key = true;
+  world.inputs.now = kStart + 61 * kDay;
+  world.Do(Step::kTrustNext);
+  EXPECT_EQ(world.At("next.key"), key);
+  world.request.key.bits = 384;
+  EXPECT_EQ(world.Look().step, Step::kBlocked);
+  EXPECT_THAT(world.Look().why, HasSubstr("rotationPolicy Never"));
+}
+
+TEST(Certificates, OfAnAuthorityAreIssuedByIt) {
+  World ca = Issued(TheAuthority());
+  World leaf;
+  leaf.request = OfAuthority();
+  EXPECT_EQ(leaf.Look().step, Step::kBlocked);
+  EXPECT_THAT(leaf.Look().why, HasSubstr("Secret ns/ca with the CA that is to issue isn't there"));
+  leaf.inputs.issuer = &ca.secret->data;
+  ASSERT_EQ(leaf.Look().step, Step::kIssue);
+  leaf.Do(Step::kIssue);
+  EXPECT_EQ(leaf.At("ca.crt"), ca.At("tls.crt"));
+  EXPECT_TRUE(leaf.Trusts(ca.At("ca.crt")));
+  EXPECT_EQ(leaf.Look().step, Step::kKeep);
+
+  // It ends with its CA at the latest, and so gains nothing by a new one before the CA has one.
+  leaf.inputs.now = ca.inputs.now = kStart + 61 * kDay;
+  EXPECT_EQ(leaf.Look().step, Step::kKeep);
+  EXPECT_GT(leaf.Look().look_again, leaf.inputs.now);
+  ca.Do(Step::kTrustNext);
+  ca.Do(Step::kServeNext);
+  ASSERT_EQ(leaf.Look().step, Step::kTrustNext);
+  leaf.Do(Step::kTrustNext);
+  EXPECT_EQ(leaf.Trusted(), 2u);
+  leaf.Do(Step::kServeNext);
+  EXPECT_TRUE(leaf.Trusts(ca.At("tls.crt")));
+  EXPECT_TRUE(leaf.At("ca.crt").starts_with(ca.At("tls.crt")));
+  // Of a CA that is trusted already it is renewed at once.
+  leaf.request.dns_names.push_back("b.ns.svc");
+  EXPECT_EQ(leaf.Look().step, Step::kRenew);
+  leaf.inputs.injected.targets = true;
+  EXPECT_EQ(leaf.Look().step, Step::kTrustNext);
+}
+
+TEST(Certificates, AreNotIssuedByWhatIsNoAuthority) {
+  World ca = Issued(), leaf;
+  leaf.request = OfAuthority();
+  leaf.inputs.issuer = &ca.secret->data;
+  EXPECT_EQ(leaf.Look().step, Step::kBlocked);
+  EXPECT_THAT(leaf.Look().why, HasSubstr("may not issue others"));
+  EXPECT_FALSE(Make(Step::kIssue, leaf.request, std::nullopt, leaf.inputs, {}).ok());
+}
+
+TEST(Certificates, AreMadeForNoStepThatIsntDecided) {
+  World world = Issued();
+  for (Step step : {Step::kBlocked, Step::kServeNext}) {
+    EXPECT_EQ(Make(step, world.request, world.secret, world.inputs, {}).code(), Code::kInvalidArgument);
+  }
+  for (Step step : {Step::kTrustNext, Step::kTidyTrusted}) {
+    EXPECT_EQ(Make(step, world.request, std::nullopt, world.inputs, {}).code(), Code::kInvalidArgument);
+  }
+  EXPECT_EQ(*Make(Step::kKeep, world.request, world.secret, world.inputs, {}), world.secret->data);
+}
+
+// cert-manager's pkg/util/pki/renewaltime.go.
+TEST(RenewalTime, IsCertManagers) {
+  const http::Validity validity{kStart, kStart + 90 * kDay};
+  Request request = Wanted();
+  EXPECT_EQ(RenewalTime(request, validity), kStart + 60 * kDay);
+  request.renew_before = kDay;
+  EXPECT_EQ(RenewalTime(request, validity), kStart + 89 * kDay);
+  request.renew_before = 90 * kDay;  // no shorter than its life: as if it weren't there
+  EXPECT_EQ(RenewalTime(request, validity), kStart + 60 * kDay);
+  request.renew_before.reset();
+  request.renew_before_percentage = 10;
+  EXPECT_EQ(RenewalTime(request, validity), kStart + 81 * kDay);
+}
+
+}  // namespace
+}  // namespace capi::certificates

@@ -1,0 +1,22 @@
+// Usages of a key, as cert-manager and OpenSSL name them.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace capi::certificates {
+
+// "cert sign" of cert-manager: what isCA says already.
+inline constexpr std::string_view kCertSign = "cert sign";
+
+// A value.
+struct Usage {
+  std::string_view name;     // cert-manager's: "server auth"
+  std::string_view openssl;  // "serverAuth"
+  bool extended = false;
+};
+
+// Null for one that can't be asked for here. Thread-safe.
+const Usage* FindUsage(std::string_view name);
+
+}  // namespace capi::certificates

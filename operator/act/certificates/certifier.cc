@@ -1,0 +1,357 @@
+#include "operator/act/certificates/certifier.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "api/certificates/names.h"
+#include "base/encoding.h"
+#include "kube/meta/kind.h"
+#include "lifecycle/certificates/bundle.h"
+#include "operator/act/certificates/ca_bundles.h"
+#include "operator/act/certificates/certificate_secret.h"
+#include "operator/decide/certificates/due.h"
+#include "operator/report/secret_values.h"
+
+namespace capi::ops {
+namespace {
+
+constexpr Seconds kFirstRetry{10}, kLongestRetry{1800};
+constexpr size_t kMostTries = 6;  // in a minute
+
+std::string Quoted(std::string_view key) { return fmt::format("\"{}\":", key); }
+
+bool Mentions(const kube::Manifest& manifest, std::string_view key) {
+  return manifest.text.find(Quoted(key)) != std::string::npos;
+}
+
+bool IsCertManagers(const kube::Inventory& inventory) {
+  return std::any_of(inventory.entries().begin(), inventory.entries().end(),
+                     [](const auto& one) { return !one.second.stale && IsCertificateRequest(one.first); });
+}
+
+// A server, or a webhook of somebody's, may repeat what it refuses: private keys.
+Error WithoutValues(const Error& error, const certificates::SecretData& data) {
+  SecretValues values;
+  for (const auto& [name, value] : data) values.Add(value);
+  return {error.code, values.Hide(error.message), error.retry_after};
+}
+
+std::string Told(const kube::ObjectId& id, const certificates::Decision& decision) {
+  const std::string name = fmt::format("Secret {}/{}", id.ns, id.name);
+  if (decision.step == certificates::Step::kKeep) return name + ": the operator keeps the certificate that is there";
+  return fmt::format("{}: {}: {}", name, certificates::StepName(decision.step), decision.why);
+}
+
+bool Changes(const certificates::Decision& decision) {
+  return decision.step != certificates::Step::kKeep && decision.step != certificates::Step::kBlocked;
+}
+
+kube::WriteOptions AsCertifier() {
+  return {.field_manager = std::string(api::kCertificateManager), .metadata_only = true};
+}
+
+}  // namespace
+
+struct Certifier::Known {
+  CertificateSecret::All secrets;
+  std::vector<kube::ObjectId> targets;
+  std::optional<std::map<kube::ObjectId, kube::Object>> live;  // of the targets, once they are read
+  std::set<kube::ObjectId> written;
+
+  const CertificateSecret* Of(const std::string& ca_from) const {
+    for (const auto& [id, secret] : secrets) {
+      if (!ca_from.empty() && secret.IsNamedBy(ca_from)) return &secret;
+    }
+    return nullptr;
+  }
+  // CA bundles in what is to trust that Secret.
+  std::vector<std::string> BundlesOf(const CertificateSecret& secret) const {
+    std::vector<std::string> all;
+    for (const auto& [id, target] : live.value_or(std::map<kube::ObjectId, kube::Object>())) {
+      if (!secret.IsNamedBy(MarksIn(target).ca_from)) continue;
+      for (std::string& bundle : certificates::LiveBundles(target)) all.push_back(std::move(bundle));
+    }
+    return all;
+  }
+  // Of a target: whether its bundles are, be it in part, of certificates that nobody of these has, or asks for.
+  bool HasOthersBundle(const kube::Object& target, WallTime now) const {
+    std::vector<certificates::Request> requests;
+    std::string held;
+    for (const auto& [id, secret] : secrets) {
+      if (secret.request() != nullptr) requests.push_back(*secret.request());
+      for (const auto& [name, value] : secret.data()) {
+        if (name.ends_with(".crt")) held += value;
+      }
+    }
+    for (const std::string& bundle : certificates::LiveBundles(target)) {
+      if (certificates::OwnerOf(bundle, requests, held, now) == certificates::BundleOwner::kOther) return true;
+    }
+    return false;
+  }
+  bool IsIssuerWritten(const kube::ObjectId& id) const {
+    const std::string issuer = secrets.at(id).issuer_secret();
+    return !issuer.empty() && written.contains({"", "Secret", id.ns, issuer});
+  }
+};
+
+Status Certifier::Read(const Context& ctx, const kube::ObjectId& id, Known& known) {
+  auto live = client_.Get(ctx, kube::Builtin("Secret"), id.ns, id.name);
+  if (!live.ok() && live.code() == Code::kNotFound) return Ok();
+  if (!live.ok()) return live.error().With(id.ToString());
+  known.secrets[id].Live(*std::move(live));
+  return Ok();
+}
+
+Certifier::Kept Certifier::Prepare(const Context& ctx, const std::vector<kube::Manifest>& manifests,
+                                   const kube::Inventory& inventory) {
+  Kept kept;
+  Known known;
+  for (const kube::Manifest& manifest : manifests) {
+    if (!kube::Is(manifest.id, "", "Secret") || !Mentions(manifest, api::kAnnotationCertificate)) continue;
+    auto json = ParseJson(manifest.text);
+    if (json.ok()) known.secrets[manifest.id].Wanted(kube::Object(*std::move(json)));
+  }
+  if (known.secrets.empty()) return kept;
+  for (const auto& [id, entry] : inventory.entries()) {
+    if (HasBundles(id.group_kind()) && entry.ever_applied()) known.targets.push_back(id);
+  }
+  std::vector<kube::ObjectId> ids;
+  for (const auto& [id, secret] : known.secrets) ids.push_back(id);
+  for (const kube::ObjectId& id : ids) {
+    kept.failed = id;
+    kept.ended = Read(ctx, id, known);
+    if (!kept.ended.ok()) return kept;
+  }
+  for (const kube::ObjectId& id : InOrder(known.secrets)) {
+    kept.failed = id;
+    kept.ended = KeepSecret(ctx, id, known, kept);
+    if (!kept.ended.ok()) return kept;
+  }
+  return kept;
+}
+
+Certifier::Kept Certifier::Trust(const Context& ctx, const std::vector<kube::Manifest>& manifests,
+                                 const kube::Inventory& inventory) {
+  Kept kept;
+  std::vector<kube::ObjectId> targets;
+  for (const kube::Manifest& manifest : manifests) {
+    const bool asks =
+        Mentions(manifest, api::kAnnotationInjectCaFrom) || Mentions(manifest, api::kAnnotationInjectCaFromSecret);
+    if (asks && HasBundles(manifest.id.group_kind())) targets.push_back(manifest.id);
+  }
+  if (targets.empty() || IsCertManagers(inventory)) return kept;
+  Known known;
+  for (const auto& [id, entry] : inventory.entries()) {
+    if (entry.stale || !kube::Is(id, "", "Secret")) continue;
+    kept.failed = targets.front();
+    kept.ended = Read(ctx, id, known);
+    if (!kept.ended.ok()) return kept;
+  }
+  const bool any =
+      std::any_of(known.secrets.begin(), known.secrets.end(), [](const auto& one) { return one.second.IsOurs(); });
+  if (!any) return kept;
+  for (const kube::ObjectId& id : targets) {
+    kept.failed = id;
+    kept.ended = Inject(ctx, id, known, kept);
+    if (!kept.ended.ok()) return kept;
+  }
+  return kept;
+}
+
+Certifier::Kept Certifier::Keep(const Context& ctx, const Observation& o, const std::vector<kube::ObjectId>& due) {
+  Kept kept;
+  Known known;
+  for (const CertificateSeen& seen : o.fleet.certificates) {
+    kept.failed = seen.id;
+    kept.ended = Read(ctx, seen.id, known);
+    if (!kept.ended.ok()) return kept;
+  }
+  for (const BundleSeen& target : o.fleet.bundles) known.targets.push_back(target.id);
+  auto is_due = [&](const kube::ObjectId& id) { return std::find(due.begin(), due.end(), id) != due.end(); };
+  const bool all_trust = std::none_of(known.targets.begin(), known.targets.end(), is_due);
+  for (auto& [id, secret] : known.secrets) {
+    if (all_trust) NoteInjected(id, secret, ctx.clock->Now());
+  }
+  for (const kube::ObjectId& id : InOrder(known.secrets)) {
+    if (!is_due(id) && !known.IsIssuerWritten(id)) continue;
+    kept.failed = id;
+    kept.ended = KeepSecret(ctx, id, known, kept);
+    if (!kept.ended.ok()) return kept;
+  }
+  for (const kube::ObjectId& id : known.targets) {
+    const bool is_changed = !known.written.empty();  // what trusts these is told at once
+    if (!is_due(id) && !is_changed) continue;
+    kept.failed = id;
+    kept.ended = Inject(ctx, id, known, kept);
+    if (!kept.ended.ok()) return kept;
+  }
+  for (auto& [id, secret] : known.secrets) NoteInjected(id, secret, ctx.clock->Now());
+  return kept;
+}
+
+Status Certifier::ReadTargets(const Context& ctx, Known& known) {
+  if (known.live) return Ok();
+  std::map<kube::ObjectId, kube::Object> live;
+  for (const kube::ObjectId& id : known.targets) {
+    auto target = client_.Get(ctx, kube::Builtin(id.kind), "", id.name);
+    if (!target.ok() && target.code() != Code::kNotFound) return target.error().With(id.ToString());
+    if (target.ok()) live.emplace(id, *std::move(target));
+  }
+  known.live = std::move(live);
+  return Ok();
+}
+
+// A new certificate that nobody trusts yet: first whoever has to trust it, then the Secret. What a crash in between
+// leaves behind is a CA too many, until the next try. All other steps keep that order by themselves.
+Status Certifier::KeepSecret(const Context& ctx, const kube::ObjectId& id, Known& known, Kept& kept) {
+  CertificateSecret& secret = known.secrets.at(id);
+  if (!secret.IsOurs()) return Ok();
+  const WallTime now = ctx.clock->Now();
+  const certificates::SecretData before = secret.data();
+  certificates::Injected injected{!known.targets.empty(), InjectedSince(id, secret.BundleHash())};
+  certificates::Decision decision = TRY_WITH(secret.Decide(known.secrets, injected, now), id.ToString());
+  const std::string told = Told(id, decision);
+  if (decision.step == certificates::Step::kBlocked) {
+    return Error{Code::kFailedPrecondition, fmt::format("{}: {}", id.ToString(), decision.why), {}};
+  }
+  if (!Changes(decision) && !secret.IsMisstated(decision, now)) return Ok();
+  if (Changes(decision)) {
+    TRY(ReadTargets(ctx, known));
+    TRY_WITH(secret.Take(decision, known.secrets, injected, known.BundlesOf(secret), now), id.ToString());
+    if (decision.step == certificates::Step::kIssue) TRY(InjectAll(ctx, id, known, kept));
+    injected.since.reset();
+    decision = TRY_WITH(secret.Decide(known.secrets, injected, now), id.ToString());
+  }
+  const kube::Object apply = TRY_WITH(secret.ToApply(decision, now), id.ToString());
+  auto written = client_.Apply(ctx, kube::Builtin("Secret"), apply, AsCertifier());
+  if (!written.ok()) {
+    tracks_.MarkUncertain(id);
+    return WithoutValues(WithoutValues(written.error(), secret.data()), before).With(id.ToString());
+  }
+  tracks_.Expect(id, written->resource_version());
+  known.written.insert(id);
+  ++kept.writes;
+  kept.what.push_back(told);
+  return Ok();
+}
+
+Status Certifier::InjectAll(const Context& ctx, const kube::ObjectId& id, Known& known, Kept& kept) {
+  for (const auto& [target, live] : *known.live) {
+    if (known.secrets.at(id).IsNamedBy(MarksIn(live).ca_from)) TRY(Inject(ctx, target, known, kept));
+  }
+  return Ok();
+}
+
+// Only where the object says that it wants this CA, and only over what is nobody's or was ours before: an injector of
+// somebody else's is left alone, and marked so.
+Status Certifier::Inject(const Context& ctx, const kube::ObjectId& id, const Known& known, Kept& kept) {
+  const kube::Resource& resource = kube::Builtin(id.kind);
+  auto live = client_.Get(ctx, resource, "", id.name);
+  if (!live.ok() && live.code() == Code::kNotFound) return Ok();
+  if (!live.ok()) return live.error().With(id.ToString());
+  const CertificateMarks marks = MarksIn(*live);
+  const CertificateSecret* secret = known.Of(marks.ca_from);
+  if (secret == nullptr || secret->Bundle().empty()) return Ok();
+  const bool was_filled_in = !marks.bundle.empty() && !marks.bundle.ends_with("/0");
+  const bool is_others = !was_filled_in && known.HasOthersBundle(*live, ctx.clock->Now());
+  const kube::Object bundles = is_others ? WithoutBundles(resource, *live, secret->BundleHash())
+                                         : BundlesFor(resource, *live, secret->Bundle(), secret->BundleHash());
+  if (is_others) {
+    kept.what.push_back(fmt::format("{}: its caBundle is somebody else's, and is left as it is", id.ToString()));
+  }
+  auto written = client_.Apply(ctx, resource, bundles, AsCertifier());
+  // It is gone, or another one of that name: its event comes.
+  if (!written.ok() && written.code() == Code::kConflict) return Ok();
+  if (!written.ok()) {
+    tracks_.MarkUncertain(id);
+    return written.error().With(id.ToString());
+  }
+  if (written->resource_version() == live->resource_version()) return Ok();
+  tracks_.Expect(id, written->resource_version());
+  ++kept.writes;
+  return Ok();
+}
+
+void Certifier::NoteInjected(const kube::ObjectId& secret, const CertificateSecret& what, WallTime now) {
+  MutexLock lock(mu_);
+  Injection& injection = injections_[secret];
+  const std::string bundle = what.BundleHash();
+  if (injection.bundle == bundle) return;
+  injection = {bundle, now};
+}
+
+std::optional<WallTime> Certifier::InjectedSince(const kube::ObjectId& secret, const std::string& bundle) {
+  MutexLock lock(mu_);
+  auto found = injections_.find(secret);
+  if (found == injections_.end() || found->second.bundle != bundle) return std::nullopt;
+  return found->second.since;
+}
+
+Status Certifier::Leave(const Context& ctx, const kube::ObjectId& id) {
+  Json patch = Json::object();
+  for (std::string_view name : {api::kAnnotationCertificate, api::kAnnotationCertificateState}) {
+    patch["metadata"]["annotations"][std::string(name)] = nullptr;
+  }
+  auto left =
+      client_.Patch(ctx, kube::Builtin("Secret"), id.ns, id.name, kube::PatchType::kMerge, patch, AsCertifier());
+  if (!left.ok() && left.code() == Code::kNotFound) return Ok();
+  if (!left.ok()) return left.error().With(id.ToString());
+  tracks_.Expect(id, left->resource_version());
+  return Ok();
+}
+
+void Certifier::Ended(const Context& ctx, const std::string& provider, const Kept& kept) {
+  Tell(provider, kept.what);
+  const MonoTime now = ctx.clock->Monotonic();
+  MutexLock lock(mu_);
+  Record& record = records_[provider];
+  record.tries.push_back(now);
+  while (record.tries.front() + std::chrono::minutes(1) < now) record.tries.pop_front();
+  if (!kept.ended.ok()) {
+    record.error = kept.ended.error();
+  } else if (record.tries.size() >= kMostTries) {
+    record.error = Error{Code::kUnavailable,
+                         "certificates, or the CA bundles for them, are changed again and again by somebody else: stop "
+                         "who does that",
+                         {}};
+  } else {
+    record.error.reset();
+    record.failures = 0;
+    return;
+  }
+  Seconds wait = kFirstRetry;
+  for (int i = 0; i < record.failures && wait < kLongestRetry; ++i) wait *= 2;
+  ++record.failures;
+  record.next = now + std::min(wait, kLongestRetry);
+}
+
+CertificateTrouble Certifier::TroubleOf(Clock& clock, const std::string& provider) {
+  MutexLock lock(mu_);
+  auto record = records_.find(provider);
+  if (record == records_.end() || !record->second.error) return {};
+  return {record->second.error,
+          std::max(std::chrono::ceil<Millis>(record->second.next - clock.Monotonic()), Millis(0))};
+}
+
+void Certifier::Tell(const std::string& provider, const std::vector<std::string>& what) {
+  if (what.empty()) return;
+  MutexLock lock(mu_);
+  auto& news = records_[provider].news;
+  news.insert(news.end(), what.begin(), what.end());
+}
+
+std::vector<std::string> Certifier::TakeNews(const std::string& provider) {
+  MutexLock lock(mu_);
+  auto record = records_.find(provider);
+  return record == records_.end() ? std::vector<std::string>() : std::exchange(record->second.news, {});
+}
+
+void Certifier::Forget(const std::string& provider) {
+  MutexLock lock(mu_);
+  records_.erase(provider);
+}
+
+}  // namespace capi::ops

@@ -1,0 +1,84 @@
+// Keeps the certificates that the operator makes in cert-manager's place (behaviour.md I19): their Secrets, and whoever
+// has to trust them.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/mutex.h"
+#include "kube/apply/apply.h"
+#include "kube/client/client.h"
+#include "operator/act/certificates/certificate_secret.h"
+#include "operator/decide/observation.h"
+#include "operator/observe/tracks.h"
+
+namespace capi::ops {
+
+// Thread-safe; one provider is kept by one thread at a time. What it is given outlives it. Everything is written in the
+// context's name, with a field manager of its own: the rest of these objects is the release's.
+class Certifier {
+ public:
+  Certifier(kube::Client& client, Tracks& tracks) : client_(client), tracks_(tracks) {}
+
+  // What was written, in words for events. An error names the object.
+  struct Kept {
+    std::vector<std::string> what;
+    Status ended = Ok();
+    kube::ObjectId failed;  // where it didn't end well
+    int writes = 0;
+  };
+
+  // Before `manifests` are applied: the Secrets of certificates among them are there, with a certificate as it is asked
+  // for. `inventory` is the provider's: what of it has to trust a new CA trusts it first.
+  Kept Prepare(const Context& ctx, const std::vector<kube::Manifest>& manifests, const kube::Inventory& inventory);
+  // After they were applied: those of them with CA bundles trust the provider's certificates.
+  Kept Trust(const Context& ctx, const std::vector<kube::Manifest>& manifests, const kube::Inventory& inventory);
+  // What is due (DueCertificates), from what lies in the cluster alone.
+  Kept Keep(const Context& ctx, const Observation& o, const std::vector<kube::ObjectId>& due);
+  // The Secret is the operator's to keep no more. Its values stay.
+  Status Leave(const Context& ctx, const kube::ObjectId& secret);
+
+  // How a Keep, or a hand-over, of that provider ended: what failed is tried again ever later, after ten seconds to
+  // half an hour, and so is what has to be done again and again, since somebody else undoes it.
+  void Ended(const Context& ctx, const std::string& provider, const Kept& kept);
+  // What it told since the last time: of those, and of what was written around an apply.
+  void Tell(const std::string& provider, const std::vector<std::string>& what);
+  std::vector<std::string> TakeNews(const std::string& provider);
+  CertificateTrouble TroubleOf(Clock& clock, const std::string& provider);
+  void Forget(const std::string& provider);
+
+ private:
+  struct Known;  // the provider's Secrets of certificates, and what trusts them
+  struct Record {
+    std::optional<Error> error;
+    int failures = 0;
+    MonoTime next;
+    std::deque<MonoTime> tries;  // of the last minute
+    std::vector<std::string> news;
+  };
+  struct Injection {
+    std::string bundle;  // hash
+    WallTime since;
+  };
+
+  Status Read(const Context& ctx, const kube::ObjectId& id, Known& known);
+  Status ReadTargets(const Context& ctx, Known& known);
+  Status KeepSecret(const Context& ctx, const kube::ObjectId& id, Known& known, Kept& kept);
+  Status Inject(const Context& ctx, const kube::ObjectId& target, const Known& known, Kept& kept);
+  Status InjectAll(const Context& ctx, const kube::ObjectId& secret, Known& known, Kept& kept);
+  // Its CA bundle is in everything that is to trust it.
+  void NoteInjected(const kube::ObjectId& secret, const CertificateSecret& what, WallTime now);
+  std::optional<WallTime> InjectedSince(const kube::ObjectId& secret, const std::string& bundle);
+
+  kube::Client& client_;
+  Tracks& tracks_;
+  Mutex mu_;
+  std::map<std::string, Record> records_ CAPI_GUARDED_BY(mu_);
+  std::map<kube::ObjectId, Injection> injections_ CAPI_GUARDED_BY(mu_);
+};
+
+}  // namespace capi::ops

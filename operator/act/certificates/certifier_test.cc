@@ -1,0 +1,312 @@
+// I19: what is written for certificates, in which order, and what a crash in between leaves.
+#include "operator/act/certificates/certifier.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/certificates/names.h"
+#include "base/encoding.h"
+#include "base/http/certificate.h"
+#include "base/http/server/server.h"
+#include "kube/apply/manifest.h"
+#include "operator/act/certificates/ca_bundles.h"
+#include "operator/decide/certificates/due.h"
+#include "operator/decide/testing_fleet.h"
+
+namespace capi::ops {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr const char* kHost = "capa-webhook-service.capa-system.svc";
+const kube::ObjectId kSecret{"", "Secret", "capa-system", "webhook-cert"};
+const kube::ObjectId kHooks{"admissionregistration.k8s.io", "ValidatingWebhookConfiguration", "", "hooks"};
+const std::string kSecretPath = "/api/v1/namespaces/capa-system/secrets/webhook-cert";
+const std::string kHooksPath = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/hooks";
+
+std::vector<kube::Object> Release(const std::string& more = "") {
+  std::vector<kube::Object> objects;
+  for (const std::string& text :
+       {std::string(R"({"apiVersion":"cert-manager.io/v1","kind":"Issuer","metadata":{"name":"self","namespace":
+            "capa-system"},"spec":{"selfSigned":{}}})"),
+        R"({"apiVersion":"cert-manager.io/v1","kind":"Certificate","metadata":{"name":"serving","namespace":
+            "capa-system","labels":{"cluster.x-k8s.io/provider":"infrastructure-aws"}},"spec":{"dnsNames":[")" +
+            std::string(kHost) + R"("],"issuerRef":{"kind":"Issuer","name":"self"},"secretName":"webhook-cert")" +
+            more + "}}",
+        std::string(R"({"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingWebhookConfiguration",
+            "metadata":{"name":"hooks","annotations":{"cert-manager.io/inject-ca-from":"capa-system/serving"}},
+            "webhooks":[{"name":"a.x"},{"name":"b.x"}]})")}) {
+    auto json = ParseJson(text);
+    EXPECT_TRUE(json.ok()) << text;
+    objects.emplace_back(*std::move(json));
+  }
+  return objects;
+}
+
+// An API server with a Secret and webhooks, which merges what is applied and notes whose it is. Thread-safe.
+class Server {
+ public:
+  Server() {
+    auto server = http::Server::Start({}, [this](const http::ServerRequest& request) { return Answer(request); });
+    EXPECT_TRUE(server.ok()) << server.error().message;
+    server_ = std::move(*server);
+    client = *kube::Client::Connect({.server = "http://" + server_->address()}, {.user_agent = "t", .max_retries = 0});
+  }
+  std::vector<std::string> Written() {
+    MutexLock lock(mu_);
+    return std::exchange(written_, {});
+  }
+  void Has(const std::string& path, Json object) {
+    MutexLock lock(mu_);
+    objects_[path] = std::move(object);
+  }
+  void Loses(const std::string& path) {
+    MutexLock lock(mu_);
+    objects_.erase(path);
+  }
+  kube::Object Live(const std::string& path) {
+    MutexLock lock(mu_);
+    return kube::Object(objects_[path]);
+  }
+  void Refuses(const std::string& name) {
+    MutexLock lock(mu_);
+    refused_ = name;
+  }
+
+  std::unique_ptr<kube::Client> client;
+
+ private:
+  static Json Fields(const Json& object) {
+    Json fields = Json::object();
+    if (!object.is_object()) return fields;
+    for (const auto& [name, value] : object.items()) fields["f:" + name] = Fields(value);
+    return fields;
+  }
+  static Json FieldsOf(const Json& object) {
+    Json fields = Fields(object);
+    if (const Json* webhooks = Find(object, {"webhooks"})) {
+      fields["f:webhooks"] = Json::object();
+      for (const Json& one : *webhooks) {
+        fields["f:webhooks"]["k:" + ToJsonText(Json{{"name", one.at("name")}})] = Fields(one);
+      }
+    }
+    return fields;
+  }
+  static void Merge(const Json& patch, Json& into) {
+    for (const auto& [name, value] : patch.items()) {
+      if (name == "webhooks" && into.contains(name)) {
+        for (size_t i = 0; i < value.size(); ++i) Merge(value[i], into[name][i]);
+      } else if (value.is_object()) {
+        Merge(value, into[name]);
+      } else if (value.is_null()) {
+        into.erase(name);
+      } else {
+        into[name] = value;
+      }
+    }
+  }
+  http::Response Answer(const http::ServerRequest& request) {
+    MutexLock lock(mu_);
+    const std::string name = request.path.substr(request.path.rfind('/') + 1);
+    if (request.method == "GET") {
+      auto found = objects_.find(request.path);
+      if (found == objects_.end()) return {.status = 404, .headers = {}, .body = ""};
+      return {.status = 200, .headers = {}, .body = ToJsonText(found->second)};
+    }
+    if (name == refused_) return {.status = 403, .headers = {}, .body = R"({"message":"no: )" + request.body + "\"}"};
+    auto patch = ParseJson(request.body);
+    EXPECT_TRUE(patch.ok());
+    Json& object = objects_[request.path];
+    const Json before = object;
+    Merge(*patch, object);
+    Json& metadata = object["metadata"];
+    if (request.query.find("fieldManager=capi-operator-certificates") != std::string::npos &&
+        request.query.find("force=true") != std::string::npos) {
+      metadata["managedFields"] = {
+          {{"manager", "capi-operator-certificates"}, {"operation", "Apply"}, {"fieldsV1", FieldsOf(*patch)}}};
+    }
+    if (object != before) metadata["resourceVersion"] = std::to_string(++version_);
+    written_.push_back(name);
+    return {.status = 200, .headers = {}, .body = ToJsonText(object)};
+  }
+
+  Mutex mu_;
+  std::map<std::string, Json> objects_ CAPI_GUARDED_BY(mu_);
+  std::vector<std::string> written_ CAPI_GUARDED_BY(mu_);
+  std::string refused_ CAPI_GUARDED_BY(mu_);
+  int version_ CAPI_GUARDED_BY(mu_) = 0;
+  std::unique_ptr<http::Server> server_;
+};
+
+class Certifying : public ::testing::Test {
+ protected:
+  Certifying() {
+    ctx_.clock = &clock_;
+    Render("");
+    server_.Has(kHooksPath, *ParseJson(manifests_.back().text));
+  }
+  void Render(const std::string& more) {
+    std::vector<kube::Object> objects = Release(more);
+    auto taken = SecretsForCertificates(objects);
+    ASSERT_TRUE(taken.ok()) << taken.error().message;
+    manifests_.clear();
+    for (kube::Object& object : objects) manifests_.push_back(kube::ToManifest(object));
+    for (const auto& manifest : manifests_) inventory_.Put(manifest.id, {"v1", manifest.hash, "fields", false});
+  }
+  Status Prepare() {
+    Certifier::Kept kept = certifier_.Prepare(ctx_, manifests_, inventory_);
+    told_ = kept.what;
+    return kept.ended;
+  }
+  // As a pass does, with what the watches show.
+  Status Keep() {
+    Observation o = testing::Observed();
+    o.now = clock_.Now();
+    o.fleet = Seen();
+    Certifier::Kept kept = certifier_.Keep(ctx_, o, DueCertificates(o.fleet, o.now));
+    told_ = kept.what;
+    return kept.ended;
+  }
+  Fleet Seen() {
+    Fleet fleet;
+    SeeCertificates(kSecret, MarksIn(server_.Live(kSecretPath)), fleet);
+    SeeCertificates(kHooks, MarksIn(server_.Live(kHooksPath)), fleet);
+    return fleet;
+  }
+  std::string Value(const char* key) {
+    auto value = Base64Decode(GetString(server_.Live(kSecretPath).json(), {"data", key}));
+    return value.ok() ? *value : "";
+  }
+  std::string Bundle(size_t webhook = 0) {
+    const kube::Object live = server_.Live(kHooksPath);
+    auto value = Base64Decode(GetString(live.json().at("webhooks").at(webhook), {"clientConfig", "caBundle"}));
+    return value.ok() ? *value : "";
+  }
+  // Nobody who calls is shown what he doesn't trust.
+  bool IsTrusted() { return http::VerifyServing(Value("tls.crt"), Bundle(), kHost, clock_.Now()).ok(); }
+
+  FakeClock clock_;
+  Context ctx_ = Context{};
+  Server server_;
+  Tracks tracks_{clock_};
+  Certifier certifier_{*server_.client, tracks_};
+  std::vector<kube::Manifest> manifests_;
+  kube::Inventory inventory_;
+  std::vector<std::string> told_;
+};
+
+TEST_F(Certifying, AReleaseHasASecretInThePlaceOfACertificate) {  // I19
+  ASSERT_EQ(manifests_.size(), 2u);
+  EXPECT_EQ(manifests_[0].id, kSecret);
+  EXPECT_EQ(manifests_[1].id, kHooks);
+  EXPECT_THAT(manifests_[0].text, HasSubstr("certificate-request"));
+  EXPECT_EQ(manifests_[0].text.find("\"data\""), std::string::npos) << "its key is no part of a render";
+  std::vector<kube::Object> unknown = Release(R"(,"keystores":{"jks":{"create":true}})");
+  auto refused = SecretsForCertificates(unknown);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().message, HasSubstr("capa-system/serving"));
+  EXPECT_THAT(refused.error().message, HasSubstr("keystores"));
+  EXPECT_EQ(unknown.size(), 3u);
+}
+
+TEST_F(Certifying, WhatCallsTrustsFirstAndNothingIsWrittenTwice) {  // I19
+  ASSERT_TRUE(Prepare().ok());
+  EXPECT_THAT(server_.Written(), ElementsAre("hooks", "webhook-cert"));
+  EXPECT_EQ(told_.size(), 1u);
+  EXPECT_TRUE(IsTrusted());
+  EXPECT_EQ(Bundle(0), Bundle(1));
+  EXPECT_EQ(GetString(server_.Live(kSecretPath).json(), {"type"}), "kubernetes.io/tls");
+  EXPECT_EQ(server_.Live(kSecretPath).label("cluster.x-k8s.io/provider"), "infrastructure-aws");
+  ASSERT_TRUE(Prepare().ok());
+  EXPECT_THAT(server_.Written(), IsEmpty());
+  EXPECT_THAT(DueCertificates(Seen(), clock_.Now()), IsEmpty());
+  ASSERT_TRUE(certifier_.Trust(ctx_, manifests_, inventory_).ended.ok());
+  EXPECT_THAT(DueCertificates(Seen(), clock_.Now()), IsEmpty());
+}
+
+TEST_F(Certifying, AFailedWriteTellsNoKeyAndIsDoneAgain) {  // I19, I7
+  server_.Refuses("webhook-cert");
+  auto failed = Prepare();
+  ASSERT_FALSE(failed.ok());
+  EXPECT_EQ(failed.error().message.find("BEGIN"), std::string::npos) << failed.error().message;
+  EXPECT_THAT(failed.error().message, HasSubstr("webhook-cert"));
+  EXPECT_THAT(server_.Written(), ElementsAre("hooks"));
+  server_.Refuses("");
+  ASSERT_TRUE(Prepare().ok());
+  EXPECT_TRUE(IsTrusted());
+}
+
+TEST_F(Certifying, ARenewalIsTrustedAtEveryMoment) {  // I19
+  ASSERT_TRUE(Prepare().ok());
+  const std::string first = Value("tls.crt");
+  server_.Written();
+  for (int passes = 0; Value("tls.crt") == first; ++passes) {
+    ASSERT_LT(passes, 12) << "it is never renewed";
+    auto next = NextCertificate(Seen(), clock_.Now());
+    ASSERT_TRUE(next);
+    clock_.Advance(*next + Seconds(1));
+    ASSERT_TRUE(Keep().ok());
+    EXPECT_TRUE(IsTrusted());
+    const std::string key = Value("tls.key");
+    EXPECT_EQ(http::CheckKey({Value("tls.crt"), key}).ok(), true);
+  }
+  EXPECT_TRUE(http::VerifyServing(first, Bundle(), kHost, clock_.Now()).ok()) << "a process may still serve with it";
+  EXPECT_THAT(DueCertificates(Seen(), clock_.Now()), IsEmpty());
+}
+
+TEST_F(Certifying, SomebodyElsesBundleIsLeftAlone) {  // I19
+  Json hooks = *ParseJson(manifests_.back().text);
+  auto others = http::MakeAuthority("others", {clock_.Now() - Seconds(60), clock_.Now() + Seconds(90000)});
+  for (Json& one : hooks["webhooks"]) one["clientConfig"]["caBundle"] = Base64Encode(others->cert_pem);
+  server_.Has(kHooksPath, hooks);
+  ASSERT_TRUE(Prepare().ok());
+  EXPECT_EQ(Bundle(), others->cert_pem);
+  ASSERT_TRUE(certifier_.Trust(ctx_, manifests_, inventory_).ended.ok());
+  EXPECT_EQ(Bundle(), others->cert_pem);
+  EXPECT_THAT(DueCertificates(Seen(), clock_.Now()), IsEmpty()) << "nobody writes it again and again";
+}
+
+TEST_F(Certifying, WhatWasOursIsMended) {  // I19
+  ASSERT_TRUE(Prepare().ok());
+  Json hooks = server_.Live(kHooksPath).json();
+  hooks["webhooks"][1]["clientConfig"].erase("caBundle");
+  hooks["metadata"]["managedFields"][0]["fieldsV1"]["f:webhooks"].erase("k:{\"name\":\"b.x\"}");
+  server_.Has(kHooksPath, hooks);
+  EXPECT_THAT(DueCertificates(Seen(), clock_.Now()), ElementsAre(kHooks));
+  server_.Written();
+  ASSERT_TRUE(Keep().ok());
+  EXPECT_THAT(server_.Written(), ElementsAre("hooks"));
+  EXPECT_EQ(Bundle(0), Bundle(1));
+}
+
+TEST_F(Certifying, CertManagersReleasesAreNotInjectedInto) {  // I19
+  ASSERT_TRUE(Prepare().ok());
+  server_.Written();
+  inventory_.Put({"cert-manager.io", "Certificate", "capa-system", "serving"}, {"v1", "h", "f", false});
+  ASSERT_TRUE(certifier_.Trust(ctx_, manifests_, inventory_).ended.ok());
+  EXPECT_THAT(server_.Written(), IsEmpty());
+}
+
+TEST_F(Certifying, TriesAgainLaterAndLater) {  // I19
+  auto ended = [&](Status how) {
+    Certifier::Kept kept;
+    kept.ended = std::move(how);
+    certifier_.Ended(ctx_, "p", kept);
+    return certifier_.TroubleOf(clock_, "p");
+  };
+  const Error away{Code::kUnavailable, "away", {}};
+  EXPECT_FALSE(certifier_.TroubleOf(clock_, "p").error);
+  EXPECT_EQ(ended(away).wait, Seconds(10));
+  clock_.Advance(Seconds(10));
+  EXPECT_EQ(certifier_.TroubleOf(clock_, "p").wait, Millis(0));
+  EXPECT_EQ(ended(away).wait, Seconds(20));
+  clock_.Advance(std::chrono::minutes(2));
+  EXPECT_FALSE(ended(Ok()).error);
+  for (int i = 0; i < 4; ++i) EXPECT_FALSE(ended(Ok()).error);
+  EXPECT_TRUE(ended(Ok()).error) << "somebody undoes it";
+}
+
+}  // namespace
+}  // namespace capi::ops

@@ -1,0 +1,98 @@
+#include "operator/decide/certificates/due.h"
+
+#include <algorithm>
+
+#include "api/reasons.h"
+#include "operator/decide/pause.h"
+#include "operator/decide/rules.h"
+
+namespace capi::ops {
+namespace {
+
+const CertificateSeen* CertificateOf(const Fleet& fleet, const std::string& ca_from) {
+  for (const CertificateSeen& seen : fleet.certificates) {
+    if (seen.id.ns + "/" + seen.state.certificate == ca_from) return &seen;
+    if (SecretMark(seen.id.ns + "/" + seen.id.name) == ca_from) return &seen;
+  }
+  return nullptr;
+}
+
+bool IsWhole(const CertificateSeen& seen) { return seen.held >= kCertificateKeys; }
+
+bool Trusts(const BundleSeen& target, const CertificateSeen& certificate) {
+  return target.mark == BundleMark(certificate.state.bundle, target.held);
+}
+
+// A pause of the user's, something that can't be read, or what isn't the provider's to write.
+bool IsLeftAlone(const Observation& o) {
+  if (o.spec_error || o.inventory_error || o.provider.spec.paused || o.former || o.namespace_going) return true;
+  if (o.certificate_trouble.wait > Millis(0)) return true;
+  return o.provider.deleting && (RemovalBegan(o) || !GuardsDeletion(o));
+}
+
+}  // namespace
+
+void SeeCertificates(const kube::ObjectId& id, const CertificateMarks& marks, Fleet& fleet) {
+  if (id.group_kind() == kube::GroupKind{"", "Secret"}) {
+    if (auto state = ParseState(marks.state)) fleet.certificates.push_back({id, *std::move(state), marks.held});
+  } else if (!marks.ca_from.empty()) {
+    fleet.bundles.push_back({id, marks.ca_from, marks.bundle, marks.held});
+  }
+}
+
+std::vector<kube::ObjectId> DueCertificates(const Fleet& fleet, WallTime now) {
+  std::vector<kube::ObjectId> due;
+  for (const CertificateSeen& seen : fleet.certificates) {
+    if (!IsWhole(seen) || seen.state.renew <= now) due.push_back(seen.id);
+  }
+  for (const BundleSeen& target : fleet.bundles) {
+    const CertificateSeen* certificate = CertificateOf(fleet, target.ca_from);
+    if (certificate != nullptr && !Trusts(target, *certificate)) due.push_back(target.id);
+  }
+  return due;
+}
+
+std::optional<Millis> NextCertificate(const Fleet& fleet, WallTime now) {
+  std::optional<Millis> next;
+  for (const CertificateSeen& seen : fleet.certificates) {
+    const auto left = std::max(std::chrono::ceil<Millis>(seen.state.renew - now), Millis(0));
+    next = std::min(next.value_or(left), left);
+  }
+  return next;
+}
+
+bool IsCertificateRequest(const kube::ObjectId& id) {
+  return id.group == "cert-manager.io" && (id.kind == "Certificate" || id.kind == "Issuer");
+}
+
+bool ToHandOver(const Observation& o) {
+  if (!o.builtin_certificates) return !o.fleet.certificates.empty();
+  return std::any_of(o.inventory.entries().begin(), o.inventory.entries().end(),
+                     [](const auto& entry) { return IsCertificateRequest(entry.first); });
+}
+
+std::optional<Step> DecideCertificates(const Observation& o) {
+  if (IsLeftAlone(o)) return std::nullopt;
+  auto due = DueCertificates(o.fleet, o.now);
+  if (due.empty()) return std::nullopt;
+  return Certify{std::move(due)};
+}
+
+// It needs what is applied, rendered again from the release that is kept. Otherwise the next installation does it.
+std::optional<Step> DecideHandOver(const Observation& o) {
+  if (IsLeftAlone(o) || !ToHandOver(o) || AppliedRelease(o) == nullptr) return std::nullopt;
+  return HandOver{};
+}
+
+Hold CertificatesHold(const Error& error, Millis next_try) {
+  return Hold{std::string(api::condition::kReady), std::string(api::reason::kCertificateNotKept), error.message,
+              Retry::kAt, next_try};
+}
+
+std::optional<Hold> CertificatesFailed(const Observation& o) {
+  const CertificateTrouble& trouble = o.certificate_trouble;
+  if (!trouble.error || trouble.wait <= Millis(0)) return std::nullopt;
+  return CertificatesHold(*trouble.error, trouble.wait);
+}
+
+}  // namespace capi::ops

@@ -1,0 +1,85 @@
+#include "operator/decide/certificates/marks.h"
+
+#include <fmt/core.h>
+
+#include "api/certificates/names.h"
+
+namespace capi::ops {
+namespace {
+
+// Leaves of fieldsV1 that are named `f:caBundle`, wherever they are.
+int CountBundles(const Json& fields) {
+  int count = 0;
+  if (!fields.is_object()) return count;
+  for (const auto& [name, below] : fields.items()) count += name == "f:caBundle" ? 1 : CountBundles(below);
+  return count;
+}
+
+int CountKeys(const Json& fields) {
+  const Json* data = Find(fields, {"f:data"});
+  int count = 0;
+  for (const char* key : {"f:ca.crt", "f:tls.crt", "f:tls.key"}) {
+    count += data != nullptr && data->contains(key) ? 1 : 0;
+  }
+  return count;
+}
+
+int HeldIn(const kube::Object& object) {
+  const Json* entries = Find(object.json(), {"metadata", "managedFields"});
+  if (entries == nullptr || !entries->is_array()) return 0;
+  for (const Json& entry : *entries) {
+    if (GetString(entry, {"manager"}) != api::kCertificateManager) continue;
+    const Json* fields = Find(entry, {"fieldsV1"});
+    if (fields != nullptr) return CountKeys(*fields) + CountBundles(*fields);
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::string SecretMark(const std::string& secret) { return "secret:" + secret; }
+
+CertificateMarks MarksIn(const kube::Object& object) {
+  CertificateMarks marks;
+  marks.state = object.annotation(api::kAnnotationCertificateState);
+  marks.ca_from = object.annotation(api::kAnnotationInjectCaFrom);
+  if (marks.ca_from.empty() && object.has_annotation(api::kAnnotationInjectCaFromSecret)) {
+    marks.ca_from = SecretMark(object.annotation(api::kAnnotationInjectCaFromSecret));
+  }
+  marks.bundle = object.annotation(api::kAnnotationCaBundle);
+  if (!marks.state.empty() || !marks.bundle.empty()) marks.held = HeldIn(object);
+  return marks;
+}
+
+Json AsJson(const CertificateMarks& marks) {
+  if (marks == CertificateMarks{}) return Json();
+  return {{"state", marks.state}, {"caFrom", marks.ca_from}, {"bundle", marks.bundle}, {"held", marks.held}};
+}
+
+CertificateMarks MarksFrom(const Json& kept) {
+  return {GetString(kept, {"state"}), GetString(kept, {"caFrom"}), GetString(kept, {"bundle"}),
+          static_cast<int>(GetInt(kept, {"held"}))};
+}
+
+std::string StateText(const CertificateState& state) {
+  return ToJsonText(Json{{"certificate", state.certificate},
+                         {"bundle", state.bundle},
+                         {"renew", FormatTime(state.renew)},
+                         {"expires", FormatTime(state.ends)}});
+}
+
+std::optional<CertificateState> ParseState(const std::string& text) {
+  auto json = ParseJson(text);
+  if (!json.ok()) return std::nullopt;
+  auto renew = ParseTime(GetString(*json, {"renew"})), ends = ParseTime(GetString(*json, {"expires"}));
+  CertificateState state{GetString(*json, {"certificate"}), GetString(*json, {"bundle"})};
+  if (state.certificate.empty()) return std::nullopt;
+  // Times that nobody can read are over.
+  if (renew.ok()) state.renew = *renew;
+  if (ends.ok()) state.ends = *ends;
+  return state;
+}
+
+std::string BundleMark(const std::string& bundle_hash, int count) { return fmt::format("{}/{}", bundle_hash, count); }
+
+}  // namespace capi::ops
