@@ -32,78 +32,18 @@ struct Issuer {
   EVP_PKEY* key = nullptr;
 };
 
-<<<<<<< HEAD
 struct Subject {
   std::string common_name;
   std::string organization = {};  // "" for none
 };
-
-struct Extension {
-  int kind;
-  std::string value;  // as OpenSSL's configuration has it
-};
-
-Result<std::string> TextOf(BIO* bio) {
-  char* data = nullptr;
-  long size = BIO_get_mem_data(bio, &data);
-  if (size <= 0) return Failed();
-  return std::string(data, static_cast<size_t>(size));
-}
-
-Result<std::string> ToPem(X509* cert) {
-  BioPtr bio(BIO_new(BIO_s_mem()));
-  if (!bio || PEM_write_bio_X509(bio.get(), cert) != 1) return Failed();
-  return TextOf(bio.get());
-}
-
-Result<std::string> ToPem(EVP_PKEY* key) {
-  BioPtr bio(BIO_new(BIO_s_mem()));
-  if (!bio || PEM_write_bio_PrivateKey(bio.get(), key, nullptr, nullptr, 0, nullptr, nullptr) != 1) return Failed();
-  return TextOf(bio.get());
-}
-
-bool IsAddress(const std::string& host) {
-  unsigned char parsed[16];
-  return inet_pton(AF_INET, host.c_str(), parsed) == 1 || inet_pton(AF_INET6, host.c_str(), parsed) == 1;
-}
-
-std::string AltNames(const std::vector<std::string>& hosts) {
-  std::string out;
-  for (const auto& host : hosts) out += (out.empty() ? "" : ",") + std::string(IsAddress(host) ? "IP:" : "DNS:") + host;
-  return out;
-}
-
-bool AddExtension(X509* cert, X509* issuer, const Extension& extension) {
-  X509V3_CTX ctx;
-  X509V3_set_ctx(&ctx, issuer, cert, nullptr, nullptr, 0);
-  X509_EXTENSION* made = X509V3_EXT_conf_nid(nullptr, &ctx, extension.kind, extension.value.c_str());
-  if (made == nullptr) return false;
-  bool added = X509_add_ext(cert, made, -1) == 1;
-  X509_EXTENSION_free(made);
-  return added;
-}
-
-bool SetSerialAndTimes(X509* cert, const Validity& validity) {
-  std::uint64_t serial = 0;
-  if (RAND_bytes(reinterpret_cast<unsigned char*>(&serial), sizeof serial) != 1) return false;
-  auto seconds = [](WallTime time) { return std::chrono::system_clock::to_time_t(time); };
-  return X509_set_version(cert, X509_VERSION_3) == 1 &&
-         ASN1_INTEGER_set_uint64(X509_get_serialNumber(cert), serial >> 1) == 1 &&
-         ASN1_TIME_set(X509_getm_notBefore(cert), seconds(validity.not_before)) != nullptr &&
-         ASN1_TIME_set(X509_getm_notAfter(cert), seconds(validity.not_after)) != nullptr;
-}
 
 bool AddName(X509* cert, const char* field, const std::string& value) {
   return X509_NAME_add_entry_by_txt(X509_get_subject_name(cert), field, MBSTRING_UTF8,
                                     reinterpret_cast<const unsigned char*>(value.c_str()), -1, -1, 0) == 1;
 }
 
-Result<Certificate> Make(const Subject& subject, const Validity& validity, const std::vector<Extension>& extensions,
+Result<Certificate> Make(const Subject& subject, const Validity& validity, const std::vector<X509Extension>& extensions,
                          const Issuer& issuer = {}) {
-=======
-Result<Certificate> Make(const std::string& common_name, const Validity& validity,
-                         const std::vector<X509Extension>& extensions, const Issuer& issuer = {}) {
->>>>>>> w-certs2
   KeyPtr key(EVP_EC_gen("P-256"));
   X509Ptr cert(X509_new());
   if (!key || !cert || !SetSerialAndTimes(cert.get(), validity)) return CantMake();
@@ -120,17 +60,10 @@ Result<Certificate> Make(const std::string& common_name, const Validity& validit
   return Certificate{std::move(cert_pem), std::move(key_pem)};
 }
 
-<<<<<<< HEAD
-Result<X509Ptr> First(std::string_view pem, std::string_view what) {
-  auto all = TRY(ReadCertificates(pem, what));
-  if (all.empty()) return Error{Code::kInvalidArgument, fmt::format("{}: no PEM certificate", what), {}};
-  return std::move(all.front());
-}
-
 // `extensions` and those that all have which are no authority's.
 Result<Certificate> Issue(const Certificate& authority, const Subject& subject, const Validity& validity,
-                          std::vector<Extension> extensions) {
-  X509Ptr cert = TRY(First(authority.cert_pem, "CA certificate"));
+                          std::vector<X509Extension> extensions) {
+  X509Ptr cert = TRY(FirstCertificate(authority.cert_pem, "CA certificate"));
   KeyPtr key = TRY(ReadPrivateKey(authority.key_pem, "CA key"));
   if (X509_check_private_key(cert.get(), key.get()) != 1) return OpenSslError("CA key doesn't fit the certificate");
   extensions.push_back({NID_basic_constraints, "critical,CA:FALSE"});
@@ -140,8 +73,6 @@ Result<Certificate> Issue(const Certificate& authority, const Subject& subject, 
   return Make(subject, validity, extensions, {cert.get(), key.get()});
 }
 
-=======
->>>>>>> w-certs2
 Result<WallTime> ToTime(const ASN1_TIME* time) {
   tm parts = {};
   if (ASN1_TIME_to_tm(time, &parts) != 1) return OpenSslError("certificate: its times");
@@ -255,12 +186,6 @@ Result<Certificate> MakeAuthority(const std::string& common_name, const Validity
 
 Result<Certificate> IssueServing(const Certificate& authority, const std::vector<std::string>& hosts,
                                  const Validity& validity) {
-<<<<<<< HEAD
-=======
-  X509Ptr cert = TRY(FirstCertificate(authority.cert_pem, "CA certificate"));
-  KeyPtr key = TRY(ReadPrivateKey(authority.key_pem, "CA key"));
-  if (X509_check_private_key(cert.get(), key.get()) != 1) return OpenSslError("CA key doesn't fit the certificate");
->>>>>>> w-certs2
   if (hosts.empty()) return Error{Code::kInvalidArgument, "a server certificate needs a host", {}};
   return Issue(authority, {"capi-operator webhooks"}, validity,
                {{NID_subject_alt_name, AltNames(hosts)}, {NID_ext_key_usage, "serverAuth"}});

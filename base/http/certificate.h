@@ -67,11 +67,6 @@ Result<Certificate> MakeAuthority(const std::string& common_name, const Validity
 Result<Certificate> IssueServing(const Certificate& authority, const std::vector<std::string>& hosts,
                                  const Validity& validity);
 
-<<<<<<< HEAD
-// A client certificate by which a Kubernetes API server knows `user`, in `group` ("" for none). Errors as above.
-Result<Certificate> IssueClient(const Certificate& authority, const std::string& user, const std::string& group,
-                                const Validity& validity);
-=======
 // A new key. kInvalidArgument for a size that isn't one of those above.
 Result<std::string> MakeKey(const KeyKind& kind);
 
@@ -83,7 +78,10 @@ Result<std::optional<KeyKind>> ReadKeyKind(std::string_view key_pem);
 // keys and certificates that can't be used.
 Result<std::string> IssueCertificate(const CertificateContent& content, const std::string& key_pem,
                                      const std::optional<Certificate>& authority);
->>>>>>> w-certs2
+
+// A client certificate by which a Kubernetes API server knows `user`, in `group` ("" for none). Errors as above.
+Result<Certificate> IssueClient(const Certificate& authority, const std::string& user, const std::string& group,
+                                const Validity& validity);
 
 // Of the first certificate of a PEM text. kInvalidArgument where there is none, or one that can't be read.
 Result<CertificateFacts> ReadCertificate(std::string_view cert_pem);
