@@ -8,12 +8,14 @@
 #include "base/version.h"
 #include "cli/operator_manifests/installation.h"
 #include "cli/operator_manifests/manifests.h"
+#include "kube/meta/kind.h"
 #include "local/plane/programs.h"
 
 namespace capi::cli {
 namespace {
 
 constexpr char kProgram[] = "capi-operator";
+constexpr Millis kPause{500};
 
 // "capi-operator" of "capi-operator:v0.1.0=/path", and of the one in a registry.
 bool IsOperators(const std::string& entry) {
@@ -24,6 +26,27 @@ bool IsOperators(const std::string& entry) {
 
 bool HasOperator(const std::vector<std::string>& binaries) {
   return std::any_of(binaries.begin(), binaries.end(), IsOperators);
+}
+
+// There is no cert-manager: the operator makes the certificates that releases ask for (I19).
+Status MakeCertificates(std::vector<kube::Object>& objects) {
+  for (kube::Object& object : objects) {
+    if (!kube::IsDeployment(object)) continue;
+    Json* containers = Find(object.json(), {"spec", "template", "spec", "containers"});
+    if (containers == nullptr || !containers->is_array() || containers->size() != 1) break;
+    containers->front()["args"].push_back("--certificates=builtin");
+    return Ok();
+  }
+  return Error{Code::kInternal, "the program's own manifests have no Deployment of one container", {}};
+}
+
+// An API server that has just started on a busy machine doesn't answer all requests in time.
+Status Apply(const Context& ctx, kube::Client& client, const std::vector<kube::Object>& objects) {
+  for (;;) {
+    Status done = ApplyOperator(ctx, client, objects);
+    if (done.ok() || !done.error().Transient() || !ctx.Check().ok()) return done;
+    ctx.clock->Sleep(ctx.stop, kPause);
+  }
 }
 
 }  // namespace
@@ -55,9 +78,10 @@ Status BringUpOperator(const Context& ctx, kube::Client& client, Notes& notes) {
   }
   const std::string image = TRY(OperatorImage("", {}));
   auto objects = TRY(OperatorObjects(image));
+  TRY(MakeCertificates(objects));
   const std::string ns(api::kOperatorNamespace);
   if (!there) notes.Say(0, "Installing the operator", {{"version", kProjectVersion}, {"targetNamespace", ns}});
-  TRY_WITH(ApplyOperator(ctx, client, objects), "failed to install the operator");
+  TRY_WITH(Apply(ctx, client, objects), "failed to install the operator");
   if (!there || !there->available) notes.Say(0, "Waiting for the operator to be available...");
   return AwaitOperator(ctx, client, ns);
 }

@@ -44,9 +44,9 @@ TEST(LocalStatus, SaysOfEachContainerHowItsProcessIs) {
 
 TEST(LocalStatus, WritesDurationsShort) {
   using std::chrono::seconds;
-  for (auto [duration, text] :
-       {std::pair(0, "0s"), {119, "119s"}, {120, "2m"}, {7199, "119m"}, {7200, "2h"}, {172800, "2d"}})
-    EXPECT_EQ(ShortDuration(seconds(duration)), text);
+  const std::pair<int, const char*> cases[] = {{0, "0s"},      {119, "119s"}, {120, "2m"},
+                                               {7199, "119m"}, {7200, "2h"},  {172800, "2d"}};
+  for (const auto& [duration, text] : cases) EXPECT_EQ(ShortDuration(seconds(duration)), text);
 }
 
 class Commands : public testing::Test {

@@ -82,12 +82,12 @@ TEST_F(DeclaredTest, RefusesEverythingElse) {
   const Case cases[] = {
       {"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: x}\n", "file.yaml:2:1: ", "no Provider, Secret"},
       {"apiVersion: v1\nkind: Secret\nmetadata: {namespace: x}\n", "file.yaml:2:1: ", "has no name"},
-      {"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {a: b, a: c}\n", "file.yaml:2:1: ", "a"},
+      {"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {a: b, a: c}\n", "file.yaml:", "a"},
       {"apiVersion: operator.cluster.x-k8s.io/v1alpha2\nkind: CoreProvider\nmetadata: {name: cluster-api}\nspec:\n"
        "  versoin: v1\n",
        "file.yaml:5:3: ", "versoin"},
       {"apiVersion: operator.cluster.x-k8s.io/v1alpha2\nkind: CoreProvider\nmetadata: {name: another}\n",
-       "file.yaml:3:", "cluster-api"},
+       "file.yaml:", "cluster-api"},
       {"apiVersion: operator.cluster.x-k8s.io/v1alpha2\nkind: CoreProvdier\nmetadata: {name: cluster-api}\n",
        "file.yaml:2:1: ", "CoreProvdier"},
       {"a: [\n", "file.yaml:", "line"},

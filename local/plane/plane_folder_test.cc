@@ -31,7 +31,7 @@ TEST(PlaneFolder, IsMadeOnceAndFoundAgain) {
   TempFolder temp;
   auto made = PlaneFolder::Make(temp / "a/b/");
   ASSERT_TRUE(made.ok()) << made.error().message;
-  EXPECT_EQ(made->path(), temp / "a/b");
+  EXPECT_EQ(made->path(), fs::path(temp / "a/b").lexically_normal());
   EXPECT_EQ(ModeOf(made->path()), 0700u);
   EXPECT_EQ(made->id().size(), 16u);
   EXPECT_EQ(PlaneFolder::Make(temp / "a/b")->id(), made->id());
@@ -78,7 +78,7 @@ TEST(PlaneFolder, KeepsSocketsWhereTheirNamesAreShort) {
   };
   EXPECT_LT(folder.Private(with(folder.path())).size(), 60u);
   EXPECT_LT(folder.Private(with("")).size(), 60u);
-  if (temp.path().size() < 64) EXPECT_EQ(folder.Private(with(temp.path())), temp / ("capi-local-" + folder.id()));
+  EXPECT_EQ(folder.Private(with("/tmp")), "/tmp/capi-local-" + folder.id());
 }
 
 TEST(PlaneFolder, MakesThePrivateFolderForItselfAlone) {
