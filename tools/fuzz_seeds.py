@@ -242,7 +242,7 @@ def layers():
                 archive.addfile(info, io.BytesIO(text))
         return out.getvalue()[:4096].ljust(4096, b"\0")  # half of the longest seed
 
-    long = "n" * 150
+    long = "n" * 90 + "/" + "n" * 60
     lower = [("usr/lib", tarfile.DIRTYPE, ""), ("lib", tarfile.SYMTYPE, "usr/lib"), ("lib/a", tarfile.REGTYPE, ""), ("h", tarfile.LNKTYPE, "lib/a")]
     upper = [("lib/.wh.a", tarfile.REGTYPE, ""), (".wh.h", tarfile.REGTYPE, ""), ("usr/.wh..wh..opq", tarfile.REGTYPE, "")]
     for form in (tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT):

@@ -53,8 +53,7 @@ Result<ReservedPort> ReservedPort::Take(int wanted) {
   return ReservedPort(fd, number);
 }
 
-ReservedPort::ReservedPort(ReservedPort&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)), number_(other.number_) {}
+ReservedPort::ReservedPort(ReservedPort&& other) noexcept : fd_(std::exchange(other.fd_, -1)), number_(other.number_) {}
 
 ReservedPort& ReservedPort::operator=(ReservedPort&& other) noexcept {
   std::swap(fd_, other.fd_);

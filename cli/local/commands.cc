@@ -72,18 +72,19 @@ void AddStatus(CommandLine& line, CLI::App& local) {
     line.set_success_code(health == PlaneHealth::kReady ? 0 : health == PlaneHealth::kDown ? kDown : kNotReady);
     return Ok();
   });
-  line.SetErrorCode(command, 1,
-                    "0 where all is ready, 2 where something isn't, 3 where the plane doesn't run, and 1 where something "
-                    "failed");
+  line.SetErrorCode(
+      command, 1,
+      "0 where all is ready, 2 where something isn't, 3 where the plane doesn't run, and 1 where something "
+      "failed");
 }
 
 void AddLogs(CommandLine& line, CLI::App& local) {
-  CLI::App& command = line.Add(local, "logs",
-                               "Print what a process of the plane has printed, or the end of what all have.",
-                               "  # Of the API server\n"
-                               "  clusterctl local logs kube-apiserver\n\n"
-                               "  # Of a manager, by its Deployment, and what it prints from now on\n"
-                               "  clusterctl local logs -f capi-controller-manager\n");
+  CLI::App& command =
+      line.Add(local, "logs", "Print what a process of the plane has printed, or the end of what all have.",
+               "  # Of the API server\n"
+               "  clusterctl local logs kube-apiserver\n\n"
+               "  # Of a manager, by its Deployment, and what it prints from now on\n"
+               "  clusterctl local logs -f capi-controller-manager\n");
   auto options = std::make_shared<LocalLogsOptions>();
   command.add_option("PROCESS", options->names,
                      "As status has it, or the name of a Deployment; without it all of them");
@@ -94,10 +95,10 @@ void AddLogs(CommandLine& line, CLI::App& local) {
 }
 
 void AddDown(CommandLine& line, CLI::App& local) {
-  CLI::App& command = line.Add(local, "down",
-                               "End all processes of the plane. Its data stays: `local up` goes on with it.",
-                               "  # And nothing is left\n"
-                               "  clusterctl local down --delete\n");
+  CLI::App& command =
+      line.Add(local, "down", "End all processes of the plane. Its data stays: `local up` goes on with it.",
+               "  # And nothing is left\n"
+               "  clusterctl local down --delete\n");
   auto options = std::make_shared<LocalDownOptions>();
   command.add_flag("--delete", options->deletes, "Delete the plane's files, too: all that it has is gone");
   AddFolderFlag(line, command, options->folder);
@@ -118,9 +119,9 @@ void AddSupervise(CommandLine& line, CLI::App& local) {
 
 void AddLocalCommands(CommandLine& line) {
   CLI::App* found = FindCommand(line.root(), "local");
-  CLI::App& local = found != nullptr ? *found
-                                     : line.Add(line.root(), "local",
-                                                "A management plane of plain processes on this machine.");
+  CLI::App& local = found != nullptr
+                        ? *found
+                        : line.Add(line.root(), "local", "A management plane of plain processes on this machine.");
   AddUp(line, local);
   AddStatus(line, local);
   AddLogs(line, local);

@@ -101,8 +101,7 @@ Result<Declared> ReadDeclared(const std::vector<std::string>& files, const Confi
 }
 
 Status CarryDeclared(const Context& ctx, kube::Client& client, const Declared& declared) {
-  for (const kube::Object& object : declared.namespaces)
-    TRY(ApplyOne(ctx, client, kube::Builtin("Namespace"), object));
+  for (const kube::Object& object : declared.namespaces) TRY(ApplyOne(ctx, client, kube::Builtin("Namespace"), object));
   std::set<std::string> used;
   for (const auto* all : {&declared.parts, &declared.providers}) {
     for (const kube::Object& object : *all) used.insert(object.ns());

@@ -87,8 +87,7 @@ Error NoSuchLog(const std::string& name, const std::vector<ProcessLog>& logs) {
   std::vector<std::string> names;
   for (const ProcessLog& log : logs) names.push_back(log.name);
   return {Code::kNotFound,
-          fmt::format("no process \"{}\"; there {}", name,
-                      names.empty() ? "are none yet" : "are " + Join(names, ", ")),
+          fmt::format("no process \"{}\"; there {}", name, names.empty() ? "are none yet" : "are " + Join(names, ", ")),
           {}};
 }
 

@@ -14,6 +14,7 @@ namespace capi::cli {
 namespace {
 
 constexpr char kProgram[] = "capi-operator";
+constexpr Millis kPause{500};
 
 // "capi-operator" of "capi-operator:v0.1.0=/path", and of the one in a registry.
 bool IsOperators(const std::string& entry) {
@@ -24,6 +25,15 @@ bool IsOperators(const std::string& entry) {
 
 bool HasOperator(const std::vector<std::string>& binaries) {
   return std::any_of(binaries.begin(), binaries.end(), IsOperators);
+}
+
+// An API server that has just started on a busy machine doesn't answer all requests in time.
+Status Apply(const Context& ctx, kube::Client& client, const std::vector<kube::Object>& objects) {
+  for (;;) {
+    Status done = ApplyOperator(ctx, client, objects);
+    if (done.ok() || !done.error().Transient() || !ctx.Check().ok()) return done;
+    ctx.clock->Sleep(ctx.stop, kPause);
+  }
 }
 
 }  // namespace
@@ -47,17 +57,17 @@ Status CheckOperatorProgram(const std::vector<std::string>& binaries, const Gete
 Status BringUpOperator(const Context& ctx, kube::Client& client, Notes& notes) {
   auto there = TRY(FindOperator(ctx, client));
   if (there && there->version && *there->version > OwnVersion()) {
-    return Error{Code::kFailedPrecondition,
-                 fmt::format("the plane's operator is {}, newer than this clusterctl ({}): use a clusterctl of v{}.{}",
-                             there->version->ToString(), OwnVersion().ToString(), there->version->major,
-                             there->version->minor),
-                 {}};
+    return Error{
+        Code::kFailedPrecondition,
+        fmt::format("the plane's operator is {}, newer than this clusterctl ({}): use a clusterctl of v{}.{}",
+                    there->version->ToString(), OwnVersion().ToString(), there->version->major, there->version->minor),
+        {}};
   }
   const std::string image = TRY(OperatorImage("", {}));
   auto objects = TRY(OperatorObjects(image));
   const std::string ns(api::kOperatorNamespace);
   if (!there) notes.Say(0, "Installing the operator", {{"version", kProjectVersion}, {"targetNamespace", ns}});
-  TRY_WITH(ApplyOperator(ctx, client, objects), "failed to install the operator");
+  TRY_WITH(Apply(ctx, client, objects), "failed to install the operator");
   if (!there || !there->available) notes.Say(0, "Waiting for the operator to be available...");
   return AwaitOperator(ctx, client, ns);
 }

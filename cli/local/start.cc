@@ -70,8 +70,7 @@ bool IsRun(const local::PlaneFolder& folder) {
 }
 
 // Takes the lock, or nothing after `limit`.
-Result<std::optional<local::PlaneLock>> TakeWithin(const Context& ctx, const local::PlaneFolder& folder,
-                                                   Millis limit) {
+Result<std::optional<local::PlaneLock>> TakeWithin(const Context& ctx, const local::PlaneFolder& folder, Millis limit) {
   const MonoTime end = ctx.clock->Monotonic() + limit;
   for (;;) {
     auto lock = TRY(local::PlaneLock::TryTake(folder.Lock()));
@@ -109,10 +108,10 @@ Result<local::PlaneState> AwaitPlane(const Context& ctx, const local::PlaneFolde
     ended = ended || HasEnded(child);
     // Another `up` may have been faster: its supervisor does as well.
     if (ended && !IsRun(folder)) {
-      return Error{Code::kInternal,
-                   fmt::format("the plane didn't come up; {} ends with:\n{}", folder.Log("supervisor"),
-                               LogTail(folder)),
-                   {}};
+      return Error{
+          Code::kInternal,
+          fmt::format("the plane didn't come up; {} ends with:\n{}", folder.Log("supervisor"), LogTail(folder)),
+          {}};
     }
     if (auto state = StateOf(folder)) {
       last = *std::move(state);

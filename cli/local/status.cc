@@ -178,7 +178,8 @@ Result<PlaneHealth> LocalStatus(const Context& ctx, const LocalStatusOptions& op
   auto folder = OpenPlane(options.folder, world.getenv);
   if (!folder.ok() && folder.code() == Code::kNotFound) {
     Answer none{.table = folder.error().message + "\n"};
-    none.facts = {{"running", false}, {"ready", false}, {"message", folder.error().message}, {"processes", Json::array()}};
+    none.facts = {
+        {"running", false}, {"ready", false}, {"message", folder.error().message}, {"processes", Json::array()}};
     world.out << Format(format, none);
     return PlaneHealth::kDown;
   }

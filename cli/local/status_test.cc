@@ -13,19 +13,24 @@ namespace {
 using testing::HasSubstr;
 
 std::vector<local::ProcessState> Of(const std::string& status) {
-  Json json = *ParseYaml("metadata: {name: p, namespace: ns, annotations: {local.capi-operator.io/ports: '9440:38123,9443:5'}}\n"
-                         "status:\n" + status);
+  Json json = *ParseYaml(
+      "metadata: {name: p, namespace: ns, annotations: {local.capi-operator.io/ports: '9440:38123,9443:5'}}\n"
+      "status:\n" +
+      status);
   return ProcessesOf(kube::Object(std::move(json)));
 }
 
 // G8.
 TEST(LocalStatus, SaysOfEachContainerHowItsProcessIs) {
-  auto running = Of("  containerStatuses:\n  - {name: manager, ready: true, restartCount: 2, containerID: 'process://77',\n"
-                    "     state: {running: {startedAt: '2026-01-02T03:04:05Z'}}}\n");
+  auto running =
+      Of("  containerStatuses:\n  - {name: manager, ready: true, restartCount: 2, containerID: 'process://77',\n"
+         "     state: {running: {startedAt: '2026-01-02T03:04:05Z'}}}\n");
   ASSERT_EQ(running.size(), 1u);
   EXPECT_EQ(running[0], (local::ProcessState{"ns/p", 77, *ParseTime("2026-01-02T03:04:05Z"), 2, true, 38123, ""}));
-  auto crashed = Of("  containerStatuses:\n  - {name: a, restartCount: 3, containerID: 'process://77', state: {waiting: {reason: CrashLoopBackOff, message: m}}}\n"
-                    "  - {name: b, ready: true, restartCount: 0, state: {running: {startedAt: x}}}\n");
+  auto crashed =
+      Of("  containerStatuses:\n  - {name: a, restartCount: 3, containerID: 'process://77', state: {waiting: {reason: "
+         "CrashLoopBackOff, message: m}}}\n"
+         "  - {name: b, ready: true, restartCount: 0, state: {running: {startedAt: x}}}\n");
   ASSERT_EQ(crashed.size(), 2u);
   EXPECT_EQ(crashed[0].name, "ns/p:a");
   EXPECT_EQ(crashed[0].pid, 0);
@@ -39,7 +44,8 @@ TEST(LocalStatus, SaysOfEachContainerHowItsProcessIs) {
 
 TEST(LocalStatus, WritesDurationsShort) {
   using std::chrono::seconds;
-  for (auto [duration, text] : {std::pair(0, "0s"), {119, "119s"}, {120, "2m"}, {7199, "119m"}, {7200, "2h"}, {172800, "2d"}})
+  for (auto [duration, text] :
+       {std::pair(0, "0s"), {119, "119s"}, {120, "2m"}, {7199, "119m"}, {7200, "2h"}, {172800, "2d"}})
     EXPECT_EQ(ShortDuration(seconds(duration)), text);
 }
 
@@ -78,8 +84,8 @@ TEST_F(Commands, LogsAreFoundByManyNames) {
   EXPECT_EQ(Local({"logs", "etcd", "--tail", "2"}).out, "two\nthree\n");
   EXPECT_EQ(Local({"logs", "etcd", "--tail", "0"}).out, "");
   EXPECT_EQ(Local({"logs", "etcd", "--tail", "9"}).out, "one\ntwo\nthree\n");
-  for (const char* name : {"capi-controller-manager", "capi-controller-manager-5d-x", "capi-system/capi-controller-manager",
-                           "capi-system/capi-controller-manager-5d-x:manager"})
+  for (const char* name : {"capi-controller-manager", "capi-controller-manager-5d-x",
+                           "capi-system/capi-controller-manager", "capi-system/capi-controller-manager-5d-x:manager"})
     EXPECT_EQ(Local({"logs", name}).out, "of the core\n") << name;
   EXPECT_EQ(Local({"logs"}).out,
             "==> capd-system/capd-controller-manager-7f-y:manager <==\nof docker\n"

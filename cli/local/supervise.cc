@@ -16,9 +16,8 @@ namespace capi::cli {
 namespace {
 
 // What every manager has of the environment: where programs are, and how others are reached.
-constexpr const char* kPassedOn[] = {"PATH",       "HTTP_PROXY",  "HTTPS_PROXY", "NO_PROXY",
-                                     "http_proxy", "https_proxy", "no_proxy",    "SSL_CERT_FILE",
-                                     "SSL_CERT_DIR"};
+constexpr const char* kPassedOn[] = {"PATH",        "HTTP_PROXY", "HTTPS_PROXY",   "NO_PROXY",    "http_proxy",
+                                     "https_proxy", "no_proxy",   "SSL_CERT_FILE", "SSL_CERT_DIR"};
 
 std::vector<std::string> EnvironmentOf(const local::Settings& settings, const Getenv& getenv) {
   std::vector<std::string> names(std::begin(kPassedOn), std::end(kPassedOn));
@@ -43,8 +42,7 @@ Status Run(const Context& ctx, const GlobalOptions& global, const std::string& p
   images.registry = [&config](const std::string&) { return OciOptionsOf(config); };
   auto programs = TRY(local::OpenPrograms(std::move(images)));
   const std::string private_folder = folder.Private(world.getenv);
-  local::PlanePrograms plane =
-      TRY(local::FindPlanePrograms(settings.programs, local::OwnFolder(), world.getenv));
+  local::PlanePrograms plane = TRY(local::FindPlanePrograms(settings.programs, local::OwnFolder(), world.getenv));
   return local::Supervise(ctx, {.folder = std::move(folder),
                                 .private_folder = private_folder,
                                 .programs = std::move(plane),

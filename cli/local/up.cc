@@ -41,9 +41,10 @@ Result<api::ProviderType> ParseType(const std::string& text, const std::string& 
   for (const api::ProviderKind& kind : api::kProviderKinds) {
     if (WithoutDashes(kind.type_name) == WithoutDashes(text)) return kind.type;
   }
-  return Error{Code::kInvalidArgument,
-               fmt::format("--provider \"{}\": write TYPE/NAME[:VERSION], with one of the types {}", whole, TypeNames()),
-               {}};
+  return Error{
+      Code::kInvalidArgument,
+      fmt::format("--provider \"{}\": write TYPE/NAME[:VERSION], with one of the types {}", whole, TypeNames()),
+      {}};
 }
 
 Result<local::Settings> AskedSettings(const LocalUpOptions& options, const Getenv& getenv) {
@@ -122,9 +123,9 @@ Result<pid_t> EnsureSupervisor(const Context& ctx, const local::PlaneFolder& fol
 
 // behaviour.md G1: what neither files nor flags name is as init has it, at the first time. Null: nothing is to be
 // installed by name.
-std::optional<InitOptions> InitOf(const local::PlaneFolder& folder, const UpPlan& plan,
-                                  const LocalUpOptions& options) {
-  const bool named = std::any_of(plan.flags.begin(), plan.flags.end(), [](const auto& one) { return !one.second.empty(); });
+std::optional<InitOptions> InitOf(const local::PlaneFolder& folder, const UpPlan& plan, const LocalUpOptions& options) {
+  const bool named =
+      std::any_of(plan.flags.begin(), plan.flags.end(), [](const auto& one) { return !one.second.empty(); });
   if (!named && plan.declared.Has(api::ProviderType::kCore)) return std::nullopt;
   InitOptions init;
   init.cluster.kubeconfig = folder.Kubeconfig();

@@ -11,14 +11,14 @@ namespace capi::cli {
 
 // The flags. A value.
 struct LocalUpOptions {
-  std::string folder;                     // --dir
-  std::vector<std::string> files;         // -f
-  std::vector<std::string> providers;     // --provider: TYPE/NAME[:VERSION]
-  std::vector<std::string> binaries;      // --binary: IMAGE=PATH
-  std::vector<std::string> builds;        // --build: IMAGE=MODULE@VERSION
-  std::vector<std::string> environment;   // --env: names
-  std::string programs;                   // --programs
-  int timeout = 300;                      // seconds
+  std::string folder;                    // --dir
+  std::vector<std::string> files;        // -f
+  std::vector<std::string> providers;    // --provider: TYPE/NAME[:VERSION]
+  std::vector<std::string> binaries;     // --binary: IMAGE=PATH
+  std::vector<std::string> builds;       // --build: IMAGE=MODULE@VERSION
+  std::vector<std::string> environment;  // --env: names
+  std::string programs;                  // --programs
+  int timeout = 300;                     // seconds
 };
 
 // "infrastructure/docker:v1.12.1" and the like, by type. kInvalidArgument names the types.

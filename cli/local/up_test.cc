@@ -106,7 +106,8 @@ TEST(OperatorProgram, IsTheOneThatIsNamed) {
   const std::string path = folder.Put("capi-operator", "#!/bin/sh\n");
   std::filesystem::permissions(path, std::filesystem::perms::owner_all);
   const Variables variables = {{"PATH", folder.path()}};
-  for (const char* named : {"capi-operator=/mine", "capi-operator:v0.1.0=/mine", "example.com/a/capi-operator@sha256:1=/mine"})
+  for (const char* named :
+       {"capi-operator=/mine", "capi-operator:v0.1.0=/mine", "example.com/a/capi-operator@sha256:1=/mine"})
     EXPECT_THAT(WithOperator({named}, From(variables)), ElementsAre(named));
   EXPECT_EQ(WithOperator({"other=/x"}, From(variables)).size(), 2u);
   EXPECT_TRUE(CheckOperatorProgram({"capi-operator=/mine"}, From({})).ok());

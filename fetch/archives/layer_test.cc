@@ -124,7 +124,7 @@ TEST(Layer, WhatIsNoneIsRefused_G9) {
       {WithSum(too_large), Code::kInvalidArgument, "\"big\" is too large"},
       {TestLayer({{"s", 'S'}}), Code::kUnsupported, "sparse"},
       {TestLayer({{"x", 'x', ExtendedRecord("GNU.sparse.major", "1")}, {"a"}}), Code::kUnsupported, "sparse"},
-      {TestLayer({{"x", 'x', "9 path=a\n"}, {"a"}}), Code::kInvalidArgument, "extended header can't be read"},
+      {TestLayer({{"x", 'x', "8 path=a\n"}, {"a"}}), Code::kInvalidArgument, "extended header can't be read"},
       {TestLayer({{"x", 'x', "7 path\n"}, {"a"}}), Code::kInvalidArgument, "extended header can't be read"},
       {TestLayer({{"x", 'x', "2 \n"}, {"a"}}), Code::kInvalidArgument, "extended header can't be read"},
       {TestLayer({{"x", 'x', ExtendedRecord("size", "-1")}, {"a"}}), Code::kInvalidArgument, "no size"},

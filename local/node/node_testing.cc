@@ -21,11 +21,11 @@ namespace {
 
 // Serves its webhook's port and its health's, both in plain HTTP. It tells its flags and variables, reads files, and
 // is ready, or alive, as long as files say so.
-constexpr const char* kManager = R"(#!/usr/bin/env python3
+constexpr const char* kManager = R"py(#!/usr/bin/env python3
 import argparse, http.server, os, signal, sys, threading
 p = argparse.ArgumentParser()
-p.add_argument("--webhook-port", type=int, default=9443)
-p.add_argument("--health-addr", default=":9440")
+p.add_argument("--webhook-port", type=int, default=9443, help="port of webhooks (default 9443)")
+p.add_argument("--health-addr", default=":9440", help='address of probes (default ":9440")')
 p.add_argument("--say", default="")
 p.add_argument("--config", default="")
 p.add_argument("--unready-file", default="")
@@ -33,8 +33,9 @@ p.add_argument("--dead-file", default="")
 p.add_argument("--leader-elect", nargs="?", const="true", default="false")
 p.add_argument("--deaf", action="store_true")
 a = p.parse_args()
-if a.deaf:
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+# Who is told to end answers what is on its way.
+end = lambda *_: None if a.deaf else threading.Timer(0.3, lambda: os._exit(0)).start()
+signal.signal(signal.SIGTERM, end)
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     def log_message(self, *args):
@@ -67,7 +68,7 @@ servers = [Server(("127.0.0.1", a.webhook_port), Handler), Server((host, int(por
 threading.Thread(target=servers[0].serve_forever, daemon=True).start()
 print("serves", flush=True)
 servers[1].serve_forever()
-)";
+)py";
 
 }  // namespace
 

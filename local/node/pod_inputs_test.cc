@@ -34,7 +34,7 @@ kube::Object Pod(std::string_view spec = "{}") {
 
 // G5: each source of a variable.
 TEST(PodEnvironment, HasWhatTheContainerSays) {
-  Json container = Yaml(R"(
+  Json container = Yaml(R"y(
 envFrom:
 - {prefix: S_, secretRef: {name: s}}
 - configMapRef: {name: c}
@@ -54,7 +54,7 @@ env:
 - {name: NODE, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}
 - {name: ACCOUNT, valueFrom: {fieldRef: {fieldPath: spec.serviceAccountName}}}
 - {name: APP, valueFrom: {fieldRef: {fieldPath: "metadata.labels['app']"}}}
-)");
+)y");
   auto environment = EnvironmentOf(Pod(), container, {{"PATH", "/bin"}, {"PLAIN", "below"}}, Source());
   ASSERT_TRUE(environment.ok()) << environment.error().message;
   EXPECT_EQ(environment->variables,

@@ -114,7 +114,7 @@ Json PodStatus(const kube::Object& pod, const PodFacts& facts, WallTime now) {
                  {"conditions", conditions.Take()},
                  {"hostIP", "127.0.0.1"},
                  {"podIP", "127.0.0.1"},
-                 {"podIPs", {{{"ip", "127.0.0.1"}}}},
+                 {"podIPs", Json::array({{{"ip", "127.0.0.1"}}})},
                  {"startTime", FormatTime(facts.started)},
                  {"containerStatuses", Containers(facts.containers)}};
   if (!facts.init.empty()) status["initContainerStatuses"] = Containers(facts.init);

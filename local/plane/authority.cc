@@ -58,9 +58,8 @@ Result<http::Certificate> Ensure(const PlaneFolder& folder, const Kept& kept, bo
 Result<Credentials> EnsureCredentials(const PlaneFolder& folder, WallTime now) {
   const http::Validity validity = From(now);
   bool new_authority = false, made = false;
-  const http::Certificate authority =
-      TRY(Ensure(folder, {"ca", [&] { return http::MakeAuthority("capi-local", validity); }}, false, now,
-                 &new_authority));
+  const http::Certificate authority = TRY(
+      Ensure(folder, {"ca", [&] { return http::MakeAuthority("capi-local", validity); }}, false, now, &new_authority));
   auto serving = [&] { return http::IssueServing(authority, kHosts, validity); };
   auto client = [&] { return http::IssueClient(authority, kUser, kGroup, validity); };
   // The API server takes the public key of ServiceAccounts out of a certificate, too. With another one no token that

@@ -28,25 +28,16 @@ std::vector<std::string> EtcdCommand(const PlanePrograms& programs, const PlaneF
 
 std::vector<std::string> ApiServerCommand(const PlanePrograms& programs, const PlaneFolder& folder,
                                           const std::string& egress_file, int port) {
-  return {programs.apiserver,
-          fmt::format("--etcd-servers={}", kEtcdSocket),
-          "--bind-address=127.0.0.1",
-          "--advertise-address=127.0.0.1",
-          fmt::format("--secure-port={}", port),
+  return {programs.apiserver, fmt::format("--etcd-servers={}", kEtcdSocket), "--bind-address=127.0.0.1",
+          "--advertise-address=127.0.0.1", fmt::format("--secure-port={}", port),
           "--permit-port-sharing=true",  // with the supervisor, which keeps the port while it starts again
-          "--tls-cert-file=" + folder.Pki("apiserver.crt"),
-          "--tls-private-key-file=" + folder.Pki("apiserver.key"),
-          "--client-ca-file=" + folder.Pki("ca.crt"),
-          "--authorization-mode=RBAC",
-          "--anonymous-auth=false",
+          "--tls-cert-file=" + folder.Pki("apiserver.crt"), "--tls-private-key-file=" + folder.Pki("apiserver.key"),
+          "--client-ca-file=" + folder.Pki("ca.crt"), "--authorization-mode=RBAC", "--anonymous-auth=false",
           "--service-account-issuer=https://kubernetes.default.svc",
           "--service-account-key-file=" + folder.Pki("service-accounts.crt"),
           "--service-account-signing-key-file=" + folder.Pki("service-accounts.key"),
-          "--service-cluster-ip-range=10.96.0.0/16",
-          "--egress-selector-config-file=" + egress_file,
-          "--allow-privileged=true",
-          "--endpoint-reconciler-type=none",
-          "--profiling=false",
+          "--service-cluster-ip-range=10.96.0.0/16", "--egress-selector-config-file=" + egress_file,
+          "--allow-privileged=true", "--endpoint-reconciler-type=none", "--profiling=false",
           // The node gives each process a token itself, and its Node has no taints.
           "--disable-admission-plugins=ServiceAccount,TaintNodesByCondition"};
 }

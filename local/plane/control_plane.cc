@@ -10,7 +10,7 @@
 namespace capi::local {
 namespace {
 
-constexpr Millis kAnswerLimit{2000};
+constexpr Millis kAnswerLimit{5000};
 
 int PortBefore(const PlaneFolder& folder) {
   auto before = ReadState(folder.State());
@@ -67,8 +67,7 @@ void ControlPlane::MakeProcesses(const PlaneFolder& folder, const std::string& p
   if (programs.controller_manager.empty()) return;
   KeptProcessOptions controllers;
   controllers.name = "kube-controller-manager";
-  controllers.command =
-      CommandOf(folder, private_folder, controllers.name, ControllerManagerCommand(programs, folder));
+  controllers.command = CommandOf(folder, private_folder, controllers.name, ControllerManagerCommand(programs, folder));
   controllers.stop_signal = SIGKILL;
   controllers_ = std::make_unique<KeptProcess>(std::move(controllers), clock);
 }

@@ -43,7 +43,7 @@ class ControlPlane {
   ReservedPort port_;
   const Credentials credentials_;
   std::unique_ptr<kube::Client> client_;
-  Context ctx_;  // of the look that goes on
+  Context ctx_;                                                  // of the look that goes on
   std::unique_ptr<KeptProcess> etcd_, apiserver_, controllers_;  // the last null where there is none
   bool apiserver_ready_ = false;
   bool was_ready_ = false;  // once: the controller manager may start

@@ -16,9 +16,9 @@ namespace capi::local {
 struct KeptProcessOptions {
   std::string name;
   ProcessOptions command;
-  int port = 0;                     // for people; 0 for none
-  std::function<bool()> is_ready;   // asked while it runs; without it one that runs is ready
-  int stop_signal = SIGTERM;        // by which it is ended, and by SIGKILL after `grace`
+  int port = 0;                    // for people; 0 for none
+  std::function<bool()> is_ready;  // asked while it runs; without it one that runs is ready
+  int stop_signal = SIGTERM;       // by which it is ended, and by SIGKILL after `grace`
   Millis grace{500};
 };
 

@@ -16,8 +16,8 @@ inline constexpr char kPlaneVariable[] = "CAPI_LOCAL_PLANE";
 // Processes of this user that have it, but this one.
 std::vector<pid_t> LeftoversOf(const std::string& plane);
 
-// Kills them, and waits until they are gone, `limit` at most. To be called by who holds the plane's lock. How many there
-// were.
+// Kills them, and waits until they are gone, `limit` at most. To be called by who holds the plane's lock. How many
+// there were.
 size_t EndLeftovers(const std::string& plane, Millis limit);
 
 }  // namespace capi::local

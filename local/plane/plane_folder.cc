@@ -97,9 +97,8 @@ Result<PlaneFolder> PlaneFolder::Open(const std::string& path) {
   const std::string folder = TRY(Absolute(path));
   std::string id = TRY(MarkedId(folder));
   if (!id.empty()) return PlaneFolder(folder, std::move(id));
-  return Error{Code::kNotFound,
-               fmt::format("no plane lives in {}: `clusterctl local up --dir {}` makes one", folder, path),
-               {}};
+  return Error{
+      Code::kNotFound, fmt::format("no plane lives in {}: `clusterctl local up --dir {}` makes one", folder, path), {}};
 }
 
 Status PlaneFolder::MakeFolders() const {

@@ -14,7 +14,8 @@ namespace {
 
 // Whether the file at `path` is still the one that is open: `down --delete` removes it.
 bool IsStillThere(int fd, const std::string& path) {
-  struct stat open_one {}, named {};
+  struct stat open_one {
+  }, named{};
   return fstat(fd, &open_one) == 0 && stat(path.c_str(), &named) == 0 && open_one.st_ino == named.st_ino &&
          open_one.st_dev == named.st_dev;
 }

@@ -26,8 +26,8 @@ std::vector<Place> Places(const std::string& folder, const std::string& beside, 
   std::vector<Place> out;
   if (!folder.empty()) out.push_back({fmt::format("--programs {}", folder), {folder}});
   const std::string assets = getenv("KUBEBUILDER_ASSETS").value_or("");
-  out.push_back({assets.empty() ? "$KUBEBUILDER_ASSETS, which isn't set" : "$KUBEBUILDER_ASSETS, " + assets,
-                 Split(assets, ':')});
+  out.push_back(
+      {assets.empty() ? "$KUBEBUILDER_ASSETS, which isn't set" : "$KUBEBUILDER_ASSETS, " + assets, Split(assets, ':')});
   if (!beside.empty()) out.push_back({fmt::format("{}, where clusterctl is", beside), {beside}});
   out.push_back({"PATH", Split(getenv("PATH").value_or(""), ':')});
   return out;
@@ -64,7 +64,8 @@ std::string FindProgram(const std::string& name, const std::string& folder, cons
 
 Result<PlanePrograms> FindPlanePrograms(const std::string& folder, const std::string& beside, const Getenv& getenv) {
   const std::vector<Place> places = Places(folder, beside, getenv);
-  PlanePrograms out{FindIn(places, "etcd"), FindIn(places, "kube-apiserver"), FindIn(places, "kube-controller-manager")};
+  PlanePrograms out{FindIn(places, "etcd"), FindIn(places, "kube-apiserver"),
+                    FindIn(places, "kube-controller-manager")};
   std::vector<std::string> missing;
   if (out.etcd.empty()) missing.emplace_back("etcd");
   if (out.apiserver.empty()) missing.emplace_back("kube-apiserver");

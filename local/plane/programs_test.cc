@@ -63,10 +63,9 @@ TEST_F(Programs, WhatIsMissingIsNamedWithWhereItWasLookedFor) {
   auto found = Find(temp_ / "flag");
   ASSERT_FALSE(found.ok());
   EXPECT_EQ(found.code(), Code::kNotFound);
-  EXPECT_THAT(found.error().message,
-              AllOf(HasSubstr("kube-apiserver not found"), Not(HasSubstr("etcd and")), HasSubstr(temp_ / "flag"),
-                    HasSubstr("KUBEBUILDER_ASSETS"), HasSubstr(temp_ / "beside"), HasSubstr("PATH"),
-                    HasSubstr("--programs")));
+  EXPECT_THAT(found.error().message, AllOf(HasSubstr("kube-apiserver not found"), Not(HasSubstr("etcd and")),
+                                           HasSubstr(temp_ / "flag"), HasSubstr("KUBEBUILDER_ASSETS"),
+                                           HasSubstr(temp_ / "beside"), HasSubstr("PATH"), HasSubstr("--programs")));
 }
 
 }  // namespace

@@ -14,9 +14,8 @@ struct Field {
   const char* name;
   std::vector<std::string> Settings::*list;
 };
-constexpr Field kLists[] = {{"binaries", &Settings::binaries},
-                            {"builds", &Settings::builds},
-                            {"environment", &Settings::environment}};
+constexpr Field kLists[] = {
+    {"binaries", &Settings::binaries}, {"builds", &Settings::builds}, {"environment", &Settings::environment}};
 
 std::string KeyOf(const std::string& entry) { return entry.substr(0, entry.find('=')); }
 

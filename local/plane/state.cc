@@ -7,8 +7,9 @@ namespace capi::local {
 namespace {
 
 Json Encode(const ProcessState& one) {
-  return {{"name", one.name},     {"pid", one.pid},   {"started", FormatTime(one.started)}, {"restarts", one.restarts},
-          {"ready", one.ready},   {"port", one.port}, {"message", one.message}};
+  return {{"name", one.name},         {"pid", one.pid},     {"started", FormatTime(one.started)},
+          {"restarts", one.restarts}, {"ready", one.ready}, {"port", one.port},
+          {"message", one.message}};
 }
 
 Result<ProcessState> Decode(const Json& json) {
@@ -41,8 +42,9 @@ Result<PlaneState> ReadState(const std::string& path) {
 }
 
 Status WriteState(const std::string& path, const PlaneState& state) {
-  Json json = {{"supervisor", state.supervisor}, {"started", FormatTime(state.started)}, {"ready", state.ready},
-               {"port", state.port},             {"message", state.message},             {"processes", Json::array()}};
+  Json json = {{"supervisor", state.supervisor}, {"started", FormatTime(state.started)},
+               {"ready", state.ready},           {"port", state.port},
+               {"message", state.message},       {"processes", Json::array()}};
   for (const ProcessState& one : state.processes) json["processes"].push_back(Encode(one));
   return WriteFile(path, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n", 0600);
 }

@@ -27,8 +27,8 @@ struct ProcessState {
 struct PlaneState {
   pid_t supervisor = 0;
   WallTime started{};
-  bool ready = false;  // the API server answers, and the node runs
-  int port = 0;        // the API server's
+  bool ready = false;   // the API server answers, and the node runs
+  int port = 0;         // the API server's
   std::string message;  // what is being done, or why it isn't ready
   std::vector<ProcessState> processes;
   bool operator==(const PlaneState&) const = default;

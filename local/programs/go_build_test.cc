@@ -53,7 +53,7 @@ TEST(GoBuild, ClusterApisOwnImagesAreKnown_G9) {
     const auto known = KnownGoPackage(fetch::ParseImageName(image).value());
     EXPECT_EQ(known ? known->ToString() : "", package) << image;
     // The docker provider's module has Cluster API beside it, of its own version.
-    if (known) EXPECT_EQ(!known->also.empty(), known->package.ends_with("docker"));
+    EXPECT_EQ(known && !known->also.empty(), known && known->package.ends_with("docker")) << image;
   }
 }
 

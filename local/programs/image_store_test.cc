@@ -31,6 +31,14 @@ std::string ManagerLayer(const std::string& content = kScript) {
 
 class Images : public testing::Test {
  protected:
+  Images() {
+    registry_.set_registry_fault([this](const http::ServerRequest& request) -> std::optional<http::Response> {
+      if (away_) return OciAnswer(503);
+      if (damages_ && request.path.ends_with(fetch::OciDigest(Gzip(ManagerLayer()))))
+        return OciAnswer(200, Gzip(ManagerLayer("#!/bin/sh\nevil")));
+      return {};
+    });
+  }
   std::string Push(const MadeImage& made, const std::string& what = "org/manager:v1") {
     Status pushed = fetch::OciPush(fetch::At(registry_, what), {}).WriteImage({}, made.image, made.Pieces(), {}, {});
     EXPECT_TRUE(pushed.ok()) << pushed.error().message;
@@ -52,6 +60,7 @@ class Images : public testing::Test {
     return folder_ / ("sha256-" + digest.substr(digest.find(':') + 1));
   }
 
+  std::atomic<bool> away_{false}, damages_{false};
   TempFolder folder_;
   fetch::OciStandIn registry_{std::map<std::string, fetch::OciArtifact>()};
   ImageStore store_{folder_.path(), [](const std::string&) { return fetch::OciOptions(); }};
@@ -82,9 +91,8 @@ TEST_F(Images, AProgramIsUnpackedAndStartedAsItsImageSays_G9) {
   ImageStore other(folder_.path(), [](const std::string&) { return fetch::OciOptions(); });
   EXPECT_EQ(other.Find({}, fetch::At(registry_, "org/manager:v1"))->path, program->path);
   EXPECT_EQ(Asked(), 0u);
-  // A digest names the same files, which aren't read again.
-  registry_.set_store_fault([](const http::ServerRequest&) { return OciAnswer(500); });
   EXPECT_EQ(Find("org/manager@" + digest)->path, program->path);
+  EXPECT_EQ(Asked(), 1u) << "a digest names the same files, which aren't read again";
 }
 
 TEST_F(Images, OfAnIndexItIsTheOneForThisMachine_G9) {
@@ -120,7 +128,7 @@ TEST_F(Images, WhatMayMoveIsAskedForAgain_G9) {
   Push(MakeImage({ManagerLayer("#!/bin/sh\nnew")}, {{"Cmd", {"/manager"}}}), "org/manager:latest");
   const std::string second = Find("org/manager:latest")->path;
   EXPECT_NE(second, first);
-  registry_.set_registry_fault([](const http::ServerRequest&) { return OciAnswer(503); });
+  away_ = true;
   EXPECT_EQ(Find("org/manager:latest")->path, second) << "a registry that is away doesn't matter";
   EXPECT_EQ(Find("org/other:latest").code(), Code::kUnavailable);
 }
@@ -135,14 +143,10 @@ TEST_F(Images, NothingHalfIsLeft_G9) {
   EXPECT_THAT(Kept(), IsEmpty());
   // A blob that isn't what its digest says is none of the image, whatever it is.
   Push(MakeImage({ManagerLayer()}, {{"Cmd", {"/manager"}}}), "org/manager:v2");
-  const std::string wrong = Gzip(ManagerLayer("#!/bin/sh\nevil"));
-  registry_.set_registry_fault([&](const http::ServerRequest& request) -> std::optional<http::Response> {
-    if (request.path.find(fetch::OciDigest(Gzip(ManagerLayer()))) == std::string::npos) return {};
-    return OciAnswer(200, wrong);
-  });
+  damages_ = true;
   EXPECT_FALSE(Find("org/manager:v2").ok());
   EXPECT_THAT(Kept(), IsEmpty());
-  registry_.set_registry_fault({});
+  damages_ = false;
   EXPECT_TRUE(Find("org/manager:v2").ok());
 }
 
@@ -166,14 +170,30 @@ TEST_F(Images, WhatDoesntRunHereIsRefused_G9) {
 
 TEST_F(Images, ManyAtOnceUnpackItOnce_G9) {
   Push(MakeImage({ManagerLayer()}, {{"Cmd", {"/manager"}}}));
+  TempFolder elsewhere;
+  ImageStore alone(elsewhere.path(), [](const std::string&) { return fetch::OciOptions(); });
   Asked();
+  ASSERT_TRUE(alone.Find({}, fetch::At(registry_, "org/manager:v1")).ok());
+  const size_t once = Asked();
   std::atomic<int> found{0};
   std::vector<std::thread> threads;
   for (int i = 0; i < 8; ++i) threads.emplace_back([&] { found += Find().ok() ? 1 : 0; });
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(found, 8);
-  EXPECT_EQ(Asked(), 3u)
-      << "the manifest, its configuration twice (the platform, and the rest), the layer, but no more";
+  EXPECT_EQ(Asked(), once);
+}
+
+// G9: two processes with one folder don't stand in each other's way.
+TEST_F(Images, TwoStoresOfOneFolderEndWithOneImage_G9) {
+  const std::string digest = Push(MakeImage({ManagerLayer()}, {{"Cmd", {"/manager"}}}));
+  ImageStore other(folder_.path(), [](const std::string&) { return fetch::OciOptions(); });
+  std::atomic<int> found{0};
+  auto look = [&](ImageStore& store) { found += store.Find({}, fetch::At(registry_, "org/manager:v1")).ok() ? 1 : 0; };
+  std::thread first([&] { look(store_); }), second([&] { look(other); });
+  first.join();
+  second.join();
+  EXPECT_EQ(found, 2);
+  EXPECT_THAT(Kept(), ElementsAre("names", "sha256-" + digest.substr(7)));
 }
 
 TEST_F(Images, TheImagesUserCountsForRootAlone_G9) {

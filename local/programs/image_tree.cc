@@ -58,6 +58,7 @@ ImageTree::Place ImageTree::Follow(const std::vector<std::string>& folder, std::
   for (size_t links = 0; !walk.empty();) {
     const std::string name = std::move(walk.back());
     walk.pop_back();
+    if (at->kind != Kind::kFolder) return {};
     if (name == "..") {
       if (path.empty()) continue;
       at = above.back();
@@ -65,7 +66,7 @@ ImageTree::Place ImageTree::Follow(const std::vector<std::string>& folder, std::
       path.pop_back();
       continue;
     }
-    const Node* child = at->kind == Kind::kFolder ? ChildOf(*at, name) : nullptr;
+    const Node* child = ChildOf(*at, name);
     if (child == nullptr) return {};
     if (child->kind == Kind::kLink) {
       if (++links > kMostLinks || walk.size() > kDeepest * kMostLinks) return {};

@@ -84,7 +84,7 @@ TEST(ImageTree, LayersLieAboveEachOther_G9) {
       {"d/a d/e/b | d/c d/.wh..wh..opq", "d/c:3"},
       {"d/a | d/e/ d/.wh..wh..opq", "d/e/"},
       {"a | .wh..wh..opq", ""},
-      {"a | .wh..wh.aufs .wh..wh.plnk/x", "a:1 .wh..wh.plnk/x:3"},
+      {"a | .wh..wh.aufs .wh..wh.plnk/x", ".wh..wh.plnk/x:3 a:1"},
       {"a | .wh.", "error: entry \".wh.\" hides what has no name"},
       {"a | .wh...", "error: entry \".wh...\" hides what has no name"},
       // Hard links are the same file, also above another layer.

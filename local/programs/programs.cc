@@ -61,7 +61,7 @@ class Sources : public Programs {
       auto program = images_.Find(ctx, reference);
       if (program.ok()) return program;
       TRY(ctx.Check());
-      note("its registry", program.error());
+      note("its image", program.error());
     }
     const auto known = options_.builds_known ? KnownGoPackage(reference) : std::nullopt;
     if (known) {
