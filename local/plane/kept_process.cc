@@ -60,9 +60,15 @@ void KeptProcess::Ended(int code) {
 
 void KeptProcess::LookWhetherReady() {
   const MonoTime now = clock_.Monotonic();
-  if (state_.ready && (!options_.is_ready || now - asked_ < kAskedAgain)) return;
+  if (!options_.is_ready) {
+    state_.ready = true;
+    // Why the one before it ended is told until this one has shown that it lasts.
+    if (now - started_ >= kLong) state_.message.clear();
+    return;
+  }
+  if (state_.ready && now - asked_ < kAskedAgain) return;
   asked_ = now;
-  state_.ready = !options_.is_ready || options_.is_ready();
+  state_.ready = options_.is_ready();
   if (state_.ready) state_.message.clear();
 }
 
