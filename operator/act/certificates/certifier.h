@@ -14,6 +14,7 @@
 #include "kube/client/client.h"
 #include "operator/act/certificates/certificate_secret.h"
 #include "operator/decide/observation.h"
+#include "operator/observe/settings.h"
 #include "operator/observe/tracks.h"
 
 namespace capi::ops {
@@ -80,5 +81,10 @@ class Certifier {
   std::map<std::string, Record> records_ CAPI_GUARDED_BY(mu_);
   std::map<kube::ObjectId, Injection> injections_ CAPI_GUARDED_BY(mu_);
 };
+
+// For whoever applies releases: null where cert-manager makes all certificates.
+inline Certifier* CertifierFor(const Settings& settings, Certifier& certifier) {
+  return settings.certificates == Certificates::kCertManager ? nullptr : &certifier;
+}
 
 }  // namespace capi::ops

@@ -65,6 +65,11 @@ bool IsCertificateRequest(const kube::ObjectId& id) {
   return id.group == "cert-manager.io" && (id.kind == "Certificate" || id.kind == "Issuer");
 }
 
+bool WereMadeHere(const Fleet& fleet) {
+  return !fleet.certificates.empty() || std::any_of(fleet.bundles.begin(), fleet.bundles.end(),
+                                                    [](const BundleSeen& target) { return !target.mark.empty(); });
+}
+
 bool ToHandOver(const Observation& o) {
   if (!o.builtin_certificates) return !o.fleet.certificates.empty();
   return std::any_of(o.inventory.entries().begin(), o.inventory.entries().end(),

@@ -187,6 +187,20 @@ TEST(Certificates, AreSeenOnWhatTheInventoryHas) {  // I19
   EXPECT_EQ(NextCertificate({}, state.renew), std::nullopt);
 }
 
+// With cert-manager alone nothing of a provider was ever made here: its annotations are there all the same.
+TEST(Certificates, OfCertManagerAreNotTheOperators) {  // I19
+  Observation o = Kept();
+  EXPECT_TRUE(WereMadeHere(o.fleet));
+  o.fleet.certificates.clear();
+  EXPECT_TRUE(WereMadeHere(o.fleet)) << "what trusted them says so";
+  for (BundleSeen& target : o.fleet.bundles) target.mark = "", target.held = 0;
+  EXPECT_FALSE(WereMadeHere(o.fleet));
+  o.builtin_certificates = false;
+  o.inventory.Put(kRequest, {"v1", "hash", "fields", false});
+  EXPECT_FALSE(ToHandOver(o));
+  EXPECT_EQ(StepName(Decide(o)), "Steady");
+}
+
 // What a watch keeps of an object, and which values are still ours.
 TEST(CertificateMarks, SurviveAWatch) {  // I19
   auto object = [](const std::string& manager, const std::string& fields) {
