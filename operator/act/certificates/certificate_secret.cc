@@ -134,6 +134,10 @@ bool CertificateSecret::IsMisstated(const Decision& decision, WallTime now) cons
   return state->renew <= now || decision.look_again + kSoonest < state->renew;
 }
 
+bool CertificateSecret::HasState() const {
+  return live_.annotations.contains(std::string(api::kAnnotationCertificateState));
+}
+
 Result<kube::Object> CertificateSecret::ToApply(const Decision& decision, WallTime now) const {
   auto annotations = TRY(certificates::SecretAnnotations(*request_, live_.data));
   CertificateState state{request_->certificate.name, BundleHash(), LookAgain(decision, live_.data, now), {}};

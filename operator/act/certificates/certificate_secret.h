@@ -39,6 +39,7 @@ class CertificateSecret {
   // Whether what it says of itself isn't so: it isn't ours yet, somebody has changed it, or it is to be looked at
   // later.
   bool IsMisstated(const certificates::Decision& decision, WallTime now) const;
+  bool HasState() const;  // it has said before what it holds
   // For a server-side apply. `decision` is of what it holds by now.
   Result<kube::Object> ToApply(const certificates::Decision& decision, WallTime now) const;
 

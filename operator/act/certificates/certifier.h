@@ -31,6 +31,13 @@ class Certifier {
     Status ended = Ok();
     kube::ObjectId failed;  // where it didn't end well
     int writes = 0;
+
+    // The first that failed is told. Nothing else waits for it.
+    void Add(const kube::ObjectId& id, Status status) {
+      if (!ended.ok() || status.ok()) return;
+      failed = id;
+      ended = std::move(status);
+    }
   };
 
   // Before `manifests` are applied: the Secrets of certificates among them are there, with a certificate as it is asked
@@ -62,17 +69,22 @@ class Certifier {
     std::vector<std::string> news;
   };
   struct Injection {
+    std::string provider;
     std::string bundle;  // hash
     WallTime since;
   };
 
   Status Read(const Context& ctx, const kube::ObjectId& id, Known& known);
+  Status ReadIssuers(const Context& ctx, const std::vector<kube::ObjectId>& wanted, Known& known);
+  // Of what watches don't show now.
+  void ReadUnseen(const Context& ctx, const Observation& o, Known& known, Kept& kept);
   Status ReadTargets(const Context& ctx, Known& known);
   Status KeepSecret(const Context& ctx, const kube::ObjectId& id, Known& known, Kept& kept);
+  Status MakeSecret(const Context& ctx, const kube::ObjectId& id, Known& known, Kept& kept);
   Status Inject(const Context& ctx, const kube::ObjectId& target, const Known& known, Kept& kept);
   Status InjectAll(const Context& ctx, const kube::ObjectId& secret, Known& known, Kept& kept);
-  // Its CA bundle is in everything that is to trust it.
-  void NoteInjected(const kube::ObjectId& secret, const CertificateSecret& what, WallTime now);
+  // Whether the CA bundle of each Secret is in everything that is to trust it, and since when.
+  void NoteInjections(const Context& ctx, const std::string& provider, const Known& known);
   std::optional<WallTime> InjectedSince(const kube::ObjectId& secret, const std::string& bundle);
 
   kube::Client& client_;
