@@ -18,7 +18,7 @@ std::vector<kube::ObjectId> DueCertificates(const Fleet& fleet, WallTime now);
 // Until the next of the provider's certificates is due; nullopt where it has none. 0 for one that is.
 std::optional<Millis> NextCertificate(const Fleet& fleet, WallTime now);
 
-// cert-manager's kinds that ask for a certificate, which aren't applied where the operator makes it.
+// cert-manager's kinds (Certificate, Issuer, ClusterIssuer), which aren't applied where the operator makes certificates.
 bool IsCertificateRequest(const kube::ObjectId& id);
 // Whether objects of the provider say that the operator makes, or made, its certificates.
 bool WereMadeHere(const Fleet& fleet);

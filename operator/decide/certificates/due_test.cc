@@ -156,6 +156,16 @@ TEST(Certificates, GoOverToWhoIsToMakeThem) {  // I19
   EXPECT_EQ(StepName(Decide(o)), "HandOver") << "whatever holds an installation";
   o.provider.spec.paused = true;
   EXPECT_EQ(StepName(Decide(o)), "Hold");
+  o.provider.spec.paused = false;
+  o.provider.status.history.emplace_back();
+  o.provider.status.history[0].outcome = api::outcome::kRollingOut;
+  o.provider.status.history[0].inputs = "new";
+  EXPECT_NE(StepName(Decide(o)), "HandOver") << "the former version isn't all of what is applied";
+  o.provider.status.history[0].inputs = o.provider.status.applied;
+  EXPECT_EQ(StepName(Decide(o)), "HandOver");
+  o.provider.status.history.clear();
+  o.fleet.certificates.clear();
+  EXPECT_EQ(StepName(Decide(o)), "HandOver") << "the Secret was lost, and what trusted it is there";
   o = Kept();
   o.fleet.certificates.clear();
   o.inventory.Put(kRequest, {"v1", "hash", "fields", false});
@@ -165,6 +175,7 @@ TEST(Certificates, GoOverToWhoIsToMakeThem) {  // I19
   o.builtin_certificates = false;
   o.provider.status.applied = InputsDigest(o);
   EXPECT_EQ(StepName(Decide(o)), "Steady") << "they are cert-manager's, and stay so";
+  EXPECT_TRUE(IsCertificateRequest({"cert-manager.io", "ClusterIssuer", "", "i"}));
 }
 
 TEST(Certificates, AreSeenOnWhatTheInventoryHas) {  // I19
