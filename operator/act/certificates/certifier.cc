@@ -117,7 +117,7 @@ Certifier::Kept Certifier::Prepare(const Context& ctx, const std::vector<kube::M
   Kept kept;
   Known known;
   for (const kube::Manifest& manifest : manifests) {
-    if (!kube::Is(manifest.id, "", "Secret") || !Mentions(manifest, api::kAnnotationCertificate)) continue;
+    if (!HoldsCertificate(manifest)) continue;
     auto json = ParseJson(manifest.text);
     if (json.ok()) known.secrets[manifest.id].Wanted(kube::Object(*std::move(json)));
   }
@@ -251,6 +251,12 @@ Status Certifier::KeepSecret(const Context& ctx, const kube::ObjectId& id, Known
 
 Status Certifier::MakeSecret(const Context& ctx, const kube::ObjectId& id, Known& known, Kept& kept) {
   CertificateSecret& secret = known.secrets.at(id);
+  if (!secret.type().empty() && secret.type() != certificates::kSecretType) {
+    return Error{Code::kFailedPrecondition,
+                 fmt::format("{}: it has type {}, which nobody can change to {}: delete it, if nobody else needs it",
+                             id.ToString(), secret.type(), certificates::kSecretType),
+                 {}};
+  }
   const WallTime now = ctx.clock->Now();
   const certificates::SecretData before = secret.data();
   const bool is_new = !secret.HasState();

@@ -287,6 +287,18 @@ TEST_F(Certifying, WhatWatchesDoNotShowIsReadBeforeTheNextCertificateIsServed) {
   EXPECT_NE(Value("tls.crt"), first);
 }
 
+TEST_F(Certifying, ASecretOfAnotherTypeIsRefused) {  // I19
+  EXPECT_THAT(manifests_[0].text, HasSubstr("kubernetes.io/tls")) << "none without data can be made of it";
+  server_.Has(kSecretPath, {{"apiVersion", "v1"},
+                            {"kind", "Secret"},
+                            {"metadata", {{"name", "webhook-cert"}, {"namespace", "capa-system"}}},
+                            {"type", "Opaque"}});
+  auto refused = Prepare();
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().message, HasSubstr("Opaque"));
+  EXPECT_THAT(server_.Written(), IsEmpty());
+}
+
 TEST_F(Certifying, ALookAloneIsNoNews) {  // I19
   ASSERT_TRUE(Prepare().ok());
   EXPECT_EQ(told_.size(), 1u);

@@ -13,13 +13,6 @@
 namespace capi::ops {
 namespace {
 
-// A right of the release's own that says who certificates are kept by would be one of another spelling: JSON text has
-// keys in quotes.
-bool HasCertificate(const kube::Manifest& manifest) {
-  return kube::Is(manifest.id, "", "Secret") &&
-         manifest.text.find(fmt::format("\"{}\":", api::kAnnotationCertificate)) != std::string::npos;
-}
-
 struct Plan {
   std::vector<kube::Manifest> come;
   std::vector<kube::ObjectId> go;
@@ -52,7 +45,7 @@ std::string Told(const Observation& o) {
 }  // namespace
 
 bool IsOfCertificates(const kube::Manifest& manifest) {
-  return IsCertificateRequest(manifest.id) || HasCertificate(manifest);
+  return IsCertificateRequest(manifest.id) || HoldsCertificate(manifest);
 }
 
 HandingOver::HandingOver(Needs needs)
