@@ -237,6 +237,15 @@ Actor::Acted Actor::Take(const Context& ctx, const Observation& o, const Certify
 }
 
 Actor::Acted Actor::Take(const Context& ctx, const Observation& o, const HandOver&) {
+  if (!o.builtin_certificates) {  // before all that it costs to render
+    auto kind = needs_.client.mapper().For(ctx, {"cert-manager.io", "Certificate"});
+    if (!kind.ok()) {
+      Certifier::Kept kept;
+      kept.ended = kind.error().With("cert-manager, which is to make the provider's certificates, isn't there");
+      kept.waits = true;
+      return EndCertificates(ctx, o, kept);
+    }
+  }
   PhaseTimes times;
   if (auto failed = installer_.RenderAgain(ctx, o, times)) {
     Certifier::Kept kept;

@@ -18,7 +18,7 @@
 namespace capi::ops {
 namespace {
 
-constexpr Seconds kFirstRetry{10}, kLongestRetry{1800};
+constexpr Seconds kFirstRetry{10}, kLongestRetry{1800}, kWaitingRetry{30};
 constexpr size_t kMostTries = 6;  // in a minute
 
 std::string Quoted(std::string_view key) { return fmt::format("\"{}\":", key); }
@@ -371,6 +371,40 @@ Status Certifier::Leave(const Context& ctx, const kube::ObjectId& id) {
   return Ok();
 }
 
+// By a patch, and not by an apply of less, which would empty them.
+Status Certifier::LeaveBundles(const Context& ctx, const kube::ObjectId& id) {
+  Json patch = Json::object();
+  patch["metadata"]["annotations"][std::string(api::kAnnotationCaBundle)] = nullptr;
+  auto left =
+      client_.Patch(ctx, kube::Builtin(id.kind), "", id.name, kube::PatchType::kMerge, patch, AsCertifier());
+  if (!left.ok() && left.code() == Code::kNotFound) return Ok();
+  if (!left.ok()) return left.error().With(id.ToString());
+  tracks_.Expect(id, left->resource_version());
+  return Ok();
+}
+
+// cert-manager's --enable-certificate-owner-ref makes the Certificate its owner.
+Status Certifier::Disown(const Context& ctx, const kube::ObjectId& id) {
+  const kube::Resource& secrets = kube::Builtin("Secret");
+  auto live = client_.Get(ctx, secrets, id.ns, id.name, {.metadata_only = true});
+  if (!live.ok() && live.code() == Code::kNotFound) return Ok();
+  if (!live.ok()) return live.error().With(id.ToString());
+  const Json* owners = Find(live->json(), {"metadata", "ownerReferences"});
+  if (owners == nullptr || !owners->is_array()) return Ok();
+  Json others = Json::array();
+  for (const Json& owner : *owners) {
+    if (!GetString(owner, {"apiVersion"}).starts_with("cert-manager.io/")) others.push_back(owner);
+  }
+  if (others.size() == owners->size()) return Ok();
+  Json patch = Json::object();
+  patch["metadata"]["ownerReferences"] = std::move(others);
+  patch["metadata"]["resourceVersion"] = live->resource_version();
+  auto patched = client_.Patch(ctx, secrets, id.ns, id.name, kube::PatchType::kMerge, patch, AsCertifier());
+  if (!patched.ok()) return patched.error().With(id.ToString());
+  tracks_.Expect(id, patched->resource_version());
+  return Ok();
+}
+
 void Certifier::Ended(const Context& ctx, const std::string& provider, const Kept& kept) {
   Tell(provider, kept.what);
   const MonoTime now = ctx.clock->Monotonic();
@@ -392,7 +426,12 @@ void Certifier::Ended(const Context& ctx, const std::string& provider, const Kep
   }
   Seconds wait = kFirstRetry;
   for (int i = 0; i < record.failures && wait < kLongestRetry; ++i) wait *= 2;
-  ++record.failures;
+  if (kept.waits) {
+    wait = kWaitingRetry;
+    record.failures = 0;
+  } else {
+    ++record.failures;
+  }
   record.next = now + std::min(wait, kLongestRetry);
 }
 

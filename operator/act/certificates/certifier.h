@@ -31,6 +31,7 @@ class Certifier {
     Status ended = Ok();
     kube::ObjectId failed;  // where it didn't end well
     int writes = 0;
+    bool waits = false;  // for what may be there any moment: the next try is no later each time
 
     // The first that failed is told. Nothing else waits for it.
     void Add(const kube::ObjectId& id, Status status) {
@@ -49,6 +50,11 @@ class Certifier {
   Kept Keep(const Context& ctx, const Observation& o, const std::vector<kube::ObjectId>& due);
   // The Secret is the operator's to keep no more. Its values stay.
   Status Leave(const Context& ctx, const kube::ObjectId& secret);
+
+  // The CA bundles of what has one are the operator's to keep no more. They stay.
+  Status LeaveBundles(const Context& ctx, const kube::ObjectId& target);
+  // Nothing of cert-manager owns the Secret: it stays when its Certificate goes.
+  Status Disown(const Context& ctx, const kube::ObjectId& secret);
 
   // How a Keep, or a hand-over, of that provider ended: what failed is tried again ever later, after ten seconds to
   // half an hour, and so is what has to be done again and again, since somebody else undoes it.

@@ -299,6 +299,25 @@ TEST_F(Certifying, ASecretOfAnotherTypeIsRefused) {  // I19
   EXPECT_THAT(server_.Written(), IsEmpty());
 }
 
+TEST_F(Certifying, LeavesWhatItKeptAsItIs) {  // I19
+  ASSERT_TRUE(Prepare().ok());
+  const std::string bundle = Bundle();
+  ASSERT_TRUE(certifier_.LeaveBundles(ctx_, kHooks).ok());
+  EXPECT_EQ(Bundle(), bundle);
+  EXPECT_EQ(MarksIn(server_.Live(kHooksPath)).bundle, "");
+  Json secret = server_.Live(kSecretPath).json();
+  secret["metadata"]["ownerReferences"] = {{{"apiVersion", "cert-manager.io/v1"}, {"kind", "Certificate"}},
+                                           {{"apiVersion", "v1"}, {"kind", "ConfigMap"}}};
+  server_.Has(kSecretPath, secret);
+  ASSERT_TRUE(certifier_.Disown(ctx_, kSecret).ok());
+  const Json owners = server_.Live(kSecretPath).json().at("metadata").at("ownerReferences");
+  ASSERT_EQ(owners.size(), 1u);
+  EXPECT_EQ(GetString(owners[0], {"kind"}), "ConfigMap");
+  server_.Written();
+  ASSERT_TRUE(certifier_.Disown(ctx_, kSecret).ok());
+  EXPECT_THAT(server_.Written(), IsEmpty());
+}
+
 TEST_F(Certifying, ALookAloneIsNoNews) {  // I19
   ASSERT_TRUE(Prepare().ok());
   EXPECT_EQ(told_.size(), 1u);
@@ -362,6 +381,11 @@ TEST_F(Certifying, TriesAgainLaterAndLater) {  // I19
   EXPECT_FALSE(ended(Ok()).error);
   for (int i = 0; i < 4; ++i) EXPECT_FALSE(ended(Ok()).error);
   EXPECT_TRUE(ended(Ok()).error) << "somebody undoes it";
+  Certifier::Kept waits;
+  waits.ended = away;
+  waits.waits = true;
+  for (int i = 0; i < 8; ++i) certifier_.Ended(ctx_, "q", waits);
+  EXPECT_EQ(certifier_.TroubleOf(clock_, "q").wait, Seconds(30)) << "cert-manager may be there any moment";
 }
 
 }  // namespace

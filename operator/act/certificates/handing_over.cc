@@ -73,8 +73,12 @@ Status HandingOver::Send(const Context& ctx, const api::Provider& provider,
 }
 
 // Keys stay where they are: of cert-manager's go the requests alone, of ours nothing but that we keep it.
-Status HandingOver::LetGo(const Context& ctx, const api::Provider& provider, const std::vector<kube::ObjectId>& ids) {
+Status HandingOver::LetGo(const Context& ctx, const Observation& o, const std::vector<kube::ObjectId>& ids) {
+  const api::ProviderId& provider = o.provider.id;
   std::vector<kube::ObjectId> requests;
+  for (const BundleSeen& target : o.fleet.bundles) {
+    if (!o.builtin_certificates && !target.mark.empty()) TRY(needs_.certifier.LeaveBundles(ctx, target.id));
+  }
   for (const kube::ObjectId& id : ids) {
     if (IsCertificateRequest(id)) {
       requests.push_back(id);
@@ -83,7 +87,7 @@ Status HandingOver::LetGo(const Context& ctx, const api::Provider& provider, con
     }
   }
   std::vector<kube::Change> changes;
-  return applier_.Delete(ctx, provider.id, requests, lifecycle::KeepsOthers(provider.id), changes);
+  return applier_.Delete(ctx, provider, requests, lifecycle::KeepsOthers(provider), changes);
 }
 
 Status HandingOver::HandOn(const Context& ctx, api::Provider& provider, const Observation& o, Certifier::Kept& kept) {
@@ -102,7 +106,10 @@ Status HandingOver::HandOn(const Context& ctx, api::Provider& provider, const Ob
     if (!IsCertificateRequest(id)) left.Remove(id);
   }
   TRY(AnnounceInventory(ctx, needs_.writer, provider, left));
-  TRY(LetGo(ctx, provider, plan.go));
+  for (const kube::Manifest& manifest : *rendered) {
+    if (HoldsCertificate(manifest)) TRY(needs_.certifier.Disown(ctx, manifest.id));
+  }
+  TRY(LetGo(ctx, o, plan.go));
   if (o.builtin_certificates && !plan.go.empty()) {
     for (const kube::ObjectId& id : plan.go) left.Remove(id);
     TRY(AnnounceInventory(ctx, needs_.writer, provider, left));

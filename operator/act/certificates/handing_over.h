@@ -30,7 +30,7 @@ class HandingOver {
   Status HandOn(const Context& ctx, api::Provider& provider, const Observation& o, Certifier::Kept& kept);
   Status Send(const Context& ctx, const api::Provider& provider, const std::vector<kube::Manifest>& manifests,
               kube::Inventory& inventory, Certifier::Kept& kept);
-  Status LetGo(const Context& ctx, const api::Provider& provider, const std::vector<kube::ObjectId>& ids);
+  Status LetGo(const Context& ctx, const Observation& o, const std::vector<kube::ObjectId>& ids);
 
   Needs needs_;
   ReleaseApplier applier_;
