@@ -6,7 +6,10 @@
 #include <set>
 
 #include "api/certificates/names.h"
+#include "kube/meta/kind.h"
+#include "lifecycle/certificates/requests.h"
 #include "lifecycle/deletion.h"
+#include "operator/act/certificates/certificate_secret.h"
 #include "operator/decide/certificates/due.h"
 #include "operator/report/announce.h"
 
@@ -31,10 +34,35 @@ Plan PlanOf(const Observation& o, const std::vector<kube::Manifest>& rendered) {
   for (const auto& [id, entry] : o.inventory.entries()) {
     if (IsCertificateRequest(id) && !stays.contains(id)) plan.go.push_back(id);
   }
-  for (const CertificateSeen& seen : o.fleet.certificates) {
-    if (!stays.contains(seen.id)) plan.go.push_back(seen.id);
+  std::set<kube::ObjectId> secrets;
+  for (const CertificateSeen& seen : o.fleet.certificates) secrets.insert(seen.id);
+  for (const kube::Manifest& manifest : rendered) {  // also one that nobody sees, or that is lost
+    if (!kube::Is(manifest.id, "cert-manager.io", "Certificate")) continue;
+    auto json = ParseJson(manifest.text);
+    if (!json.ok()) continue;
+    kube::ObjectId secret{"", "Secret", manifest.id.ns, GetString(*json, {"spec", "secretName"})};
+    if (o.inventory.Find(secret) != nullptr) secrets.insert(std::move(secret));
+  }
+  for (const kube::ObjectId& secret : secrets) {
+    if (!stays.contains(secret)) plan.go.push_back(secret);
   }
   return plan;
+}
+
+// Each Certificate that a Secret stands for, and its issuer.
+std::set<kube::ObjectId> RequestsOf(const std::vector<kube::Manifest>& manifests) {
+  std::set<kube::ObjectId> ids;
+  for (const kube::Manifest& manifest : manifests) {
+    if (!HoldsCertificate(manifest)) continue;
+    auto json = ParseJson(manifest.text);
+    if (!json.ok()) continue;
+    auto request = certificates::ParseRequest(kube::Object(*std::move(json)).annotation(api::kAnnotationCertificate));
+    if (!request.ok()) continue;
+    const certificates::IssuerRef& issuer = request->issuer;
+    ids.insert({issuer.group, "Certificate", request->certificate.ns, request->certificate.name});
+    ids.insert({issuer.group, issuer.kind, issuer.kind == "Issuer" ? request->certificate.ns : "", issuer.name});
+  }
+  return ids;
 }
 
 std::string Told(const Observation& o) {
@@ -46,6 +74,20 @@ std::string Told(const Observation& o) {
 
 bool IsOfCertificates(const kube::Manifest& manifest) {
   return IsCertificateRequest(manifest.id) || HoldsCertificate(manifest);
+}
+
+Status AddLiveRequests(const Context& ctx, kube::Client& client, const std::vector<kube::Manifest>& manifests,
+                       kube::Inventory& inventory) {
+  for (const kube::ObjectId& id : RequestsOf(manifests)) {
+    auto resource = client.mapper().For(ctx, id.group_kind());
+    if (!resource.ok() && resource.code() == Code::kNotFound) return Ok();
+    if (!resource.ok()) return resource.error().With(id.ToString());
+    auto live = client.Get(ctx, *resource, id.ns, id.name, {.metadata_only = true});
+    if (!live.ok() && live.code() == Code::kNotFound) continue;
+    if (!live.ok()) return live.error().With(id.ToString());
+    inventory.Put(id, {"v1", "", "", true});
+  }
+  return Ok();
 }
 
 HandingOver::HandingOver(Needs needs)

@@ -10,6 +10,7 @@
 #include "base/strings.h"
 #include "kube/client/status_error.h"
 #include "lifecycle/clusterctl_inventory.h"
+#include "operator/act/certificates/handing_over.h"
 #include "operator/act/install/installation.h"
 #include "operator/act/known_secrets.h"
 #include "operator/act/rebuild.h"
@@ -187,6 +188,10 @@ std::optional<Hold> Installer::Announce(const Context& ctx, Observation& o, Inst
   bool decided = m.found || IsAnnounced(o.provider.status, m.inputs, m.candidate.rollback);
   m.inventory = MergeInventory(m.found ? *m.found : o.inventory, m.manifests, decided);
   if (WereMadeHere(o.fleet)) LeaveToCertManager(m.manifests, m.inventory);
+  if (o.former && o.builtin_certificates) {
+    auto added = AddLiveRequests(ctx, needs_.client, m.manifests, m.inventory);
+    if (!added.ok()) return NotAnswered(added.error());
+  }
   m.changes = Differs(o.inventory, m.inventory, m.manifests);
   DropGone(o, m.manifests, m.inventory);  // after that: it makes no change of what is applied
   if (m.changes) {
