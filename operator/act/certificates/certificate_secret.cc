@@ -144,6 +144,12 @@ bool CertificateSecret::HasState() const {
   return live_.annotations.contains(std::string(api::kAnnotationCertificateState));
 }
 
+bool CertificateSecret::IsAsStated() const {
+  auto said = live_.annotations.find(std::string(api::kAnnotationCertificateState));
+  auto state = said == live_.annotations.end() ? std::nullopt : ParseState(said->second);
+  return state && state->bundle == BundleHash();
+}
+
 Result<kube::Object> CertificateSecret::ToApply(const Decision& decision, WallTime now) const {
   auto annotations = TRY(certificates::SecretAnnotations(*request_, live_.data));
   CertificateState state{request_->certificate.name, BundleHash(), LookAgain(decision, live_.data, now), {}};

@@ -186,7 +186,11 @@ Certifier::Kept Certifier::Keep(const Context& ctx, const Observation& o, const 
   ReadUnseen(ctx, o, known, kept);
   NoteInjections(ctx, provider, known);  // what they trust settles from when they all trust it, and not before
   for (const kube::ObjectId& id : known.targets) {
-    if (!known.unsure.contains(id)) continue;
+    auto one = known.unsure.find(id);
+    if (one == known.unsure.end()) continue;
+    // One that somebody has changed is made right first: what it says now may be nobody's CA.
+    const CertificateSecret* secret = known.Of(one->second);
+    if (secret == nullptr || !secret->IsAsStated()) continue;
     Status injected = Inject(ctx, id, known, kept);
     if (injected.ok()) known.unsure.erase(id);
     kept.Add(id, std::move(injected));
@@ -197,7 +201,11 @@ Certifier::Kept Certifier::Keep(const Context& ctx, const Observation& o, const 
   if (!known.written.empty()) {  // what trusts these is told at once
     for (const kube::ObjectId& id : known.targets) {
       Status injected = Inject(ctx, id, known, kept);
-      if (!injected.ok()) known.unsure[id];
+      if (injected.ok()) {
+        known.unsure.erase(id);
+      } else {
+        known.unsure.try_emplace(id);
+      }
       kept.Add(id, std::move(injected));
     }
   }
@@ -214,7 +222,7 @@ void Certifier::ReadUnseen(const Context& ctx, const Observation& o, Known& know
     auto live = client_.Get(ctx, kube::Builtin(id.kind), "", id.name);
     if (!live.ok() && live.code() == Code::kNotFound) continue;
     if (!live.ok()) {
-      known.unsure[id];
+      known.unsure.try_emplace(id);
       kept.Add(id, live.error().With(id.ToString()));
       continue;
     }

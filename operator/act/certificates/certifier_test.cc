@@ -318,6 +318,26 @@ TEST_F(Certifying, LeavesWhatItKeptAsItIs) {  // I19
   EXPECT_THAT(server_.Written(), IsEmpty());
 }
 
+TEST_F(Certifying, WhatFailsHoldsUpNothingElse) {  // I19
+  ASSERT_TRUE(Prepare().ok());
+  const kube::ObjectId other{kHooks.group, kHooks.kind, "", "aaa"};
+  const std::string path = kHooksPath.substr(0, kHooksPath.rfind('/') + 1) + "aaa";
+  Json hooks = *ParseJson(manifests_.back().text);
+  server_.Has(kHooksPath, hooks);
+  hooks["metadata"]["name"] = "aaa";
+  server_.Has(path, hooks);
+  server_.Refuses("aaa");
+  Observation o = testing::Observed();
+  o.now = clock_.Now();
+  SeeCertificates(kSecret, MarksIn(server_.Live(kSecretPath)), o.fleet);
+  SeeCertificates(other, MarksIn(server_.Live(path)), o.fleet);
+  SeeCertificates(kHooks, MarksIn(server_.Live(kHooksPath)), o.fleet);
+  Certifier::Kept kept = certifier_.Keep(ctx_, o, DueCertificates(o.fleet, o.now));
+  EXPECT_FALSE(kept.ended.ok());
+  EXPECT_EQ(kept.failed, other);
+  EXPECT_EQ(Bundle(), Value("ca.crt"));
+}
+
 TEST_F(Certifying, ALookAloneIsNoNews) {  // I19
   ASSERT_TRUE(Prepare().ok());
   EXPECT_EQ(told_.size(), 1u);
