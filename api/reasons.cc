@@ -220,8 +220,8 @@ constexpr ReasonInfo kReasons[] = {
      "told to trust it.",
      "Read the answer of the API server in the message; it is tried again at the time named there."},
     {"The cluster", reason::kCertificateIssued, "(event)",
-     "The operator made or renewed a certificate for the provider, or has API servers trust it; or who makes the "
-     "provider's certificates has changed.",
+     "The operator made or renewed a certificate for the provider, or left somebody else's caBundle as it is; or who "
+     "makes the provider's certificates has changed.",
      "Nothing."},
     {"The cluster", reason::kUnsupportedCertificate, "PreflightCheckPassed, Reconciling",
      "The release asks cert-manager for something that the operator does not make itself; the message names it.",

@@ -47,19 +47,6 @@ std::vector<const Json*> ClientConfigs(const kube::Object& target) {
   return configs;
 }
 
-// All webhooks of a configuration, also those that are right: what an apply no longer names is taken away.
-Json Fields(const kube::Object& target, const std::string& bundle) {
-  Json config = {{"caBundle", bundle}};
-  if (kube::IsCrd(target.id())) return {{"spec", {{"conversion", {{"webhook", {{"clientConfig", config}}}}}}}};
-  if (kube::Is(target.id(), "apiregistration.k8s.io", "APIService")) return {{"spec", config}};
-  Json webhooks = Json::array();
-  for (const Json& webhook : *Find(target.json(), {"webhooks"})) {
-    if (Find(webhook, {"clientConfig"}) == nullptr) continue;
-    webhooks.push_back({{"name", GetString(webhook, {"name"})}, {"clientConfig", config}});
-  }
-  return {{"webhooks", std::move(webhooks)}};
-}
-
 }  // namespace
 
 std::string Combine(const std::vector<std::string>& pems, WallTime now) {
@@ -115,18 +102,6 @@ std::vector<std::string> LiveBundles(const kube::Object& target) {
     bundles.push_back(decoded.ok() ? *std::move(decoded) : "");
   }
   return bundles;
-}
-
-std::optional<kube::Object> InjectionFor(const kube::Object& target, std::string_view bundle_pem) {
-  const std::string bundle = Base64Encode(bundle_pem);
-  auto configs = ClientConfigs(target);
-  auto is_right = [&](const Json* config) { return GetString(*config, {"caBundle"}) == bundle; };
-  if (std::all_of(configs.begin(), configs.end(), is_right)) return std::nullopt;
-  Json out = Fields(target, bundle);
-  out["apiVersion"] = target.api_version();
-  out["kind"] = target.kind();
-  out["metadata"] = {{"name", target.name()}, {"uid", target.uid()}};
-  return kube::Object(std::move(out));
 }
 
 }  // namespace capi::certificates

@@ -1,8 +1,7 @@
-// caBundles: whom API servers trust as a webhook; what is in those that are live, and what is to be in them. Pure and
+// caBundles: whom API servers trust as a webhook; what is in those that are live, and whose it is. Pure and
 // thread-safe.
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -44,9 +43,5 @@ BundleOwner OwnerOf(std::string_view bundle_pem, std::span<const Request> reques
 // The caBundles of a live object as PEM, one for each webhook that it calls; empty texts for those that have none, and
 // for what is no base64. None for an object that calls no webhook: a CRD without conversion by webhook.
 std::vector<std::string> LiveBundles(const kube::Object& target);
-
-// What a server-side apply has to say so that all webhooks of `target` are trusted by `bundle_pem`, and nothing else;
-// with the target's uid, so that one that is gone isn't made. nullopt where it says so already or calls no webhook.
-std::optional<kube::Object> InjectionFor(const kube::Object& target, std::string_view bundle_pem);
 
 }  // namespace capi::certificates

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/strings.h"
@@ -62,16 +63,20 @@ SecretData Served(const http::Certificate& pem, std::string trusted) {
           {data_key::kTrusted, std::move(trusted)}};
 }
 
-// Of what is injected: who was trusted for this request.
+// Of what is injected: who was trusted for this request. The oldest first: what processes serve with came before those
+// whose Secret was never written, and is the last that a full bundle drops.
 std::vector<std::string> TrustedBefore(const Request& request, const std::vector<std::string>& live) {
-  std::vector<std::string> certs;
+  std::multimap<WallTime, std::string> by_age;
   for (const std::string& bundle : live) {
     auto split = http::SplitCertificates(bundle);
     if (!split.ok()) continue;
     for (std::string& cert : *split) {
-      if (IsFor(request, cert)) certs.push_back(std::move(cert));
+      auto facts = http::ReadCertificate(cert);
+      if (facts.ok() && IsFor(request, cert)) by_age.emplace(facts->validity.not_before, std::move(cert));
     }
   }
+  std::vector<std::string> certs;
+  for (auto& [since, cert] : by_age) certs.push_back(std::move(cert));
   return certs;
 }
 

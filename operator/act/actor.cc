@@ -35,7 +35,7 @@ Actor::Actor(Needs needs)
       installer_({needs_.client, needs_.observer, needs_.cache, needs_.writer, needs_.settings, needs_.sources,
                   rendered_, migrations_, needs_.masks, needs_.inventory_key, turns_, certifier_}),
       remover_(needs_.client, needs_.writer),
-      restorer_({needs_.client, needs_.observer, rendered_, needs_.fights, &certifier_}),
+      restorer_({needs_.client, needs_.observer, rendered_, needs_.fights, CertifierFor(needs_.settings, certifier_)}),
       handing_over_({needs_.client, needs_.observer, needs_.writer, rendered_, certifier_}),
       updates_({[this](const Context& ctx, const Observation& o) { return installer_.NewerVersions(ctx, o); },
                 [this](const std::string& key) {
@@ -237,6 +237,15 @@ Actor::Acted Actor::Take(const Context& ctx, const Observation& o, const Certify
 }
 
 Actor::Acted Actor::Take(const Context& ctx, const Observation& o, const HandOver&) {
+  if (!o.builtin_certificates) {  // before all that it costs to render
+    auto kind = needs_.client.mapper().For(ctx, {"cert-manager.io", "Certificate"});
+    if (!kind.ok()) {
+      Certifier::Kept kept;
+      kept.ended = kind.error().With("cert-manager, which is to make the provider's certificates, isn't there");
+      kept.waits = true;
+      return EndCertificates(ctx, o, kept);
+    }
+  }
   PhaseTimes times;
   if (auto failed = installer_.RenderAgain(ctx, o, times)) {
     Certifier::Kept kept;

@@ -1,9 +1,12 @@
 #include "operator/act/release_applier.h"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 
 #include "kube/client/status_error.h"
 #include "lifecycle/clusterctl_inventory.h"
+#include "operator/act/certificates/certificate_secret.h"
 
 namespace capi::ops {
 namespace {
@@ -59,8 +62,14 @@ Status ReleaseApplier::ApplyAll(const Context& ctx, const api::ProviderId& provi
   return applier_.Apply(ctx.InOwnName(), parts.entry, current, changes);
 }
 
+// Without the Secrets of certificates, which have no data yet: the certifier tries each before it writes it.
 Status ReleaseApplier::DryRun(const Context& ctx, const api::ProviderId& provider,
                               const std::vector<kube::Manifest>& manifests, std::vector<kube::Change>* failed) {
+  if (certifier_ != nullptr && std::any_of(manifests.begin(), manifests.end(), HoldsCertificate)) {
+    std::vector<kube::Manifest> others;
+    std::copy_if(manifests.begin(), manifests.end(), std::back_inserter(others), std::not_fn(HoldsCertificate));
+    return DryRun(ctx, provider, others, failed);
+  }
   if (ctx.in_name_of.empty()) return applier_.DryRun(ctx, manifests, failed);
   const Parts<kube::Manifest> parts = Split(provider, manifests);
   TRY(applier_.DryRun(ctx, parts.release, failed));

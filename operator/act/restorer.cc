@@ -1,6 +1,7 @@
 #include "operator/act/restorer.h"
 
 #include "api/reasons.h"
+#include "operator/act/certificates/certificate_secret.h"
 #include "operator/decide/pause.h"
 
 namespace capi::ops {
@@ -74,7 +75,24 @@ Status Restorer::Send(const Context& ctx, const api::ProviderId& provider, const
                       const kube::Inventory& inventory, std::vector<kube::Change>& changes, PhaseTimes& times) {
   if (manifests.empty()) return Ok();
   PhaseTimer timer(*ctx.clock, times, Phase::kApply);
-  return applier_.Apply(ctx, provider, manifests, inventory, changes);
+  if (needs_.certifier == nullptr) return applier_.Apply(ctx, provider, manifests, inventory, changes);
+  // A certificate that can't be made holds up nothing else (I19).
+  std::vector<kube::Manifest> others;
+  std::vector<std::vector<kube::Manifest>> parts;
+  for (const kube::Manifest& manifest : manifests) {
+    if (HoldsCertificate(manifest)) {
+      parts.emplace_back(1, manifest);
+    } else {
+      others.push_back(manifest);
+    }
+  }
+  if (!others.empty()) parts.push_back(std::move(others));
+  Status ended = Ok();
+  for (const auto& part : parts) {
+    Status applied = applier_.Apply(ctx, provider, part, inventory, changes);
+    if (ended.ok()) ended = std::move(applied);
+  }
+  return ended;
 }
 
 Done Restorer::Run(const Context& ctx, const Observation& o, const Restore& step) {

@@ -32,6 +32,10 @@ CertManagerSight SightOf(const std::vector<kube::ObjectPtr>& controllers, bool i
   return sight;
 }
 
+bool SeesSecretsOfOneNamespace(const Settings& settings) {
+  return !settings.ns.empty() && settings.certificates != Certificates::kCertManager;
+}
+
 // Deployments of any namespace: whoever installs cert-manager chooses it.
 void Observer::ObserveCertificates(const Context& ctx, const std::string& key, Observation& o) {
   if (certificate_trouble_) o.certificate_trouble = certificate_trouble_(key);

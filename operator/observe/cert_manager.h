@@ -1,4 +1,4 @@
-// Whether cert-manager serves, so that certificates are its to make (behaviour.md I19). Pure.
+// Who makes certificates, and what has to be seen for that (behaviour.md I19). Pure.
 #pragma once
 
 #include <optional>
@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "kube/cache/store.h"
+#include "operator/observe/settings.h"
 
 namespace capi::ops {
 
@@ -20,5 +21,8 @@ struct CertManagerSight {
 // One that is available serves. Where certificates are its own already (`in_use`), one that isn't available serves for
 // ten minutes more: it may be restarting, or be upgraded. One of no replicas doesn't.
 CertManagerSight SightOf(const std::vector<kube::ObjectPtr>& controllers, bool in_use, WallTime now);
+
+// With --namespace, Secrets can be watched there and nowhere else. Needed only where the operator may make some.
+bool SeesSecretsOfOneNamespace(const Settings& settings);
 
 }  // namespace capi::ops

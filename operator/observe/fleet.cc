@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "operator/decide/certificates/due.h"
+#include "operator/observe/cert_manager.h"
 #include "operator/observe/observe.h"
 #include "operator/observe/slim.h"
 
@@ -31,7 +32,7 @@ Result<Fleet> Observer::ObserveFleet(const Context& ctx, const std::string& key,
   for (const auto& [id, entry] : inventory.entries()) {
     if (entry.stale) continue;
     const auto& informer = watches.at({id.group_kind(), entry.version});
-    const bool is_elsewhere = !settings_.ns.empty() && id.ns != settings_.ns && Is(id, "", "Secret");
+    const bool is_elsewhere = SeesSecretsOfOneNamespace(settings_) && id.ns != settings_.ns && Is(id, "", "Secret");
     if (!informer || is_elsewhere) {
       fleet.blind = true;
       continue;

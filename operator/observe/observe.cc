@@ -1,8 +1,10 @@
 #include "operator/observe/observe.h"
 
+#include "kube/meta/kind.h"
 #include "lifecycle/clusterctl_inventory.h"
 #include "operator/decide/adoption.h"
 #include "operator/decide/rules.h"
+#include "operator/observe/cert_manager.h"
 #include "operator/observe/slim.h"
 
 namespace capi::ops {
@@ -59,8 +61,9 @@ Result<std::optional<Observer::ObjectWatch>> Observer::WatchOf(const Context& ct
   // Another version of the same objects will do.
   if (!found.resource) found = TRY(watches_.mapper().Look(ctx, id.group_kind()));
   if (found.resource) watch = {OurObjects(*found.resource, true), SlimToTrace, false};
-  // Nobody may list those of others then (docs/install.md, "Rights").
-  if (watch && id.ns == settings_.ns && id.group_kind() == kube::GroupKind{"", "Secret"}) watch->key.ns = settings_.ns;
+  // Nobody may list those of others then (docs/install.md, "Rights"). All Secrets share the watch of their kind,
+  // whatever namespace the first has.
+  if (watch && SeesSecretsOfOneNamespace(settings_) && kube::Is(id, "", "Secret")) watch->key.ns = settings_.ns;
   return watch;
 }
 

@@ -6,6 +6,7 @@
 
 #include "api/certificates/names.h"
 #include "base/encoding.h"
+#include "kube/meta/kind.h"
 #include "lifecycle/certificates/requests.h"
 
 namespace capi::ops {
@@ -42,7 +43,11 @@ kube::Object SecretFor(const certificates::Request& request, const kube::Object&
   for (const auto& [name, value] : certificates::SecretLabels(request)) labels[name] = value;
   if (!labels.empty()) metadata["labels"] = labels;
   metadata["annotations"][std::string(api::kAnnotationCertificate)] = certificates::ToText(request);
-  return kube::Object(Json{{"apiVersion", "v1"}, {"kind", "Secret"}, {"metadata", std::move(metadata)}});
+  // With its type, and without data: nobody can make it but who has a certificate for it.
+  return kube::Object(Json{{"apiVersion", "v1"},
+                           {"kind", "Secret"},
+                           {"metadata", std::move(metadata)},
+                           {"type", certificates::kSecretType}});
 }
 
 }  // namespace
@@ -68,6 +73,7 @@ void CertificateSecret::Live(const kube::Object& live) {
   exists_ = true;
   ns_ = live.ns();
   name_ = live.name();
+  type_ = GetString(live.json(), {"type"});
   held_ = MarksIn(live).held;
   const Json* annotations = Find(live.json(), {"metadata", "annotations"});
   if (annotations != nullptr && annotations->is_object()) {
@@ -134,6 +140,16 @@ bool CertificateSecret::IsMisstated(const Decision& decision, WallTime now) cons
   return state->renew <= now || decision.look_again + kSoonest < state->renew;
 }
 
+bool CertificateSecret::HasState() const {
+  return live_.annotations.contains(std::string(api::kAnnotationCertificateState));
+}
+
+bool CertificateSecret::IsAsStated() const {
+  auto said = live_.annotations.find(std::string(api::kAnnotationCertificateState));
+  auto state = said == live_.annotations.end() ? std::nullopt : ParseState(said->second);
+  return state && state->bundle == BundleHash();
+}
+
 Result<kube::Object> CertificateSecret::ToApply(const Decision& decision, WallTime now) const {
   auto annotations = TRY(certificates::SecretAnnotations(*request_, live_.data));
   CertificateState state{request_->certificate.name, BundleHash(), LookAgain(decision, live_.data, now), {}};
@@ -168,6 +184,13 @@ std::vector<kube::ObjectId> InOrder(const CertificateSecret::All& all) {
     if (!is_in(id)) ids.push_back(id);
   }
   return ids;
+}
+
+// A right of the release's own that says who certificates are kept by would be one of another spelling: JSON text has
+// keys in quotes.
+bool HoldsCertificate(const kube::Manifest& manifest) {
+  return kube::Is(manifest.id, "", "Secret") &&
+         manifest.text.find(fmt::format("\"{}\":", api::kAnnotationCertificate)) != std::string::npos;
 }
 
 Status SecretsForCertificates(std::vector<kube::Object>& objects) {

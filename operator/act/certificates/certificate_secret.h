@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "kube/apply/manifest.h"
 #include "kube/meta/object.h"
 #include "lifecycle/certificates/issue.h"
 #include "operator/decide/certificates/marks.h"
@@ -39,6 +40,9 @@ class CertificateSecret {
   // Whether what it says of itself isn't so: it isn't ours yet, somebody has changed it, or it is to be looked at
   // later.
   bool IsMisstated(const certificates::Decision& decision, WallTime now) const;
+  const std::string& type() const { return type_; }  // "" where there is none yet
+  bool HasState() const;    // it has said before what it holds
+  bool IsAsStated() const;  // and its ca.crt is as it says
   // For a server-side apply. `decision` is of what it holds by now.
   Result<kube::Object> ToApply(const certificates::Decision& decision, WallTime now) const;
 
@@ -52,7 +56,7 @@ class CertificateSecret {
   certificates::Inputs InputsOf(const All& all, const certificates::Injected& injected, WallTime now) const;
   void Request(const std::string& text);
 
-  std::string ns_, name_, request_text_;
+  std::string ns_, name_, type_, request_text_;
   std::optional<certificates::Request> request_;
   std::optional<Error> request_error_;
   std::map<std::string, std::string> labels_;
@@ -67,5 +71,8 @@ std::vector<kube::ObjectId> InOrder(const CertificateSecret::All& all);
 // Takes cert-manager's objects out of a render, and puts a Secret in the place of each Certificate, with what it asks
 // for and no data. kInvalidArgument with the object and its field where the operator doesn't make what is asked for.
 Status SecretsForCertificates(std::vector<kube::Object>& objects);
+
+// Whether a manifest is such a Secret.
+bool HoldsCertificate(const kube::Manifest& manifest);
 
 }  // namespace capi::ops

@@ -18,7 +18,7 @@
 namespace capi::ops {
 namespace {
 
-constexpr Seconds kFirstRetry{10}, kLongestRetry{1800};
+constexpr Seconds kFirstRetry{10}, kLongestRetry{1800}, kWaitingRetry{30};
 constexpr size_t kMostTries = 6;  // in a minute
 
 std::string Quoted(std::string_view key) { return fmt::format("\"{}\":", key); }
@@ -59,8 +59,15 @@ struct Certifier::Known {
   CertificateSecret::All secrets;
   std::vector<kube::ObjectId> targets;
   std::optional<std::map<kube::ObjectId, kube::Object>> live;  // of the targets, once they are read
-  std::set<kube::ObjectId> written;
+  std::set<kube::ObjectId> written;             // what they serve, or whom they trust, is another now
+  std::map<kube::ObjectId, std::string> unsure;  // targets that may not trust theirs: CertificateMarks::ca_from, or ""
 
+  // Whether everything that is to trust that Secret does.
+  bool IsTrusted(const CertificateSecret& secret) const {
+    return std::none_of(unsure.begin(), unsure.end(), [&](const auto& one) {
+      return one.second.empty() || secret.IsNamedBy(one.second);
+    });
+  }
   const CertificateSecret* Of(const std::string& ca_from) const {
     for (const auto& [id, secret] : secrets) {
       if (!ca_from.empty() && secret.IsNamedBy(ca_from)) return &secret;
@@ -110,7 +117,7 @@ Certifier::Kept Certifier::Prepare(const Context& ctx, const std::vector<kube::M
   Kept kept;
   Known known;
   for (const kube::Manifest& manifest : manifests) {
-    if (!kube::Is(manifest.id, "", "Secret") || !Mentions(manifest, api::kAnnotationCertificate)) continue;
+    if (!HoldsCertificate(manifest)) continue;
     auto json = ParseJson(manifest.text);
     if (json.ok()) known.secrets[manifest.id].Wanted(kube::Object(*std::move(json)));
   }
@@ -118,19 +125,27 @@ Certifier::Kept Certifier::Prepare(const Context& ctx, const std::vector<kube::M
   for (const auto& [id, entry] : inventory.entries()) {
     if (HasBundles(id.group_kind()) && entry.ever_applied()) known.targets.push_back(id);
   }
-  std::vector<kube::ObjectId> ids;
-  for (const auto& [id, secret] : known.secrets) ids.push_back(id);
-  for (const kube::ObjectId& id : ids) {
+  std::vector<kube::ObjectId> wanted;
+  for (const auto& [id, secret] : known.secrets) wanted.push_back(id);
+  for (const kube::ObjectId& id : wanted) {
     kept.failed = id;
     kept.ended = Read(ctx, id, known);
+    if (kept.ended.ok()) kept.ended = ReadIssuers(ctx, {id}, known);
     if (!kept.ended.ok()) return kept;
   }
   for (const kube::ObjectId& id : InOrder(known.secrets)) {
-    kept.failed = id;
-    kept.ended = KeepSecret(ctx, id, known, kept);
-    if (!kept.ended.ok()) return kept;
+    if (std::find(wanted.begin(), wanted.end(), id) != wanted.end()) kept.Add(id, KeepSecret(ctx, id, known, kept));
   }
   return kept;
+}
+
+// A release of one Secret, as a restoration sends it, doesn't have the CA that issues for it.
+Status Certifier::ReadIssuers(const Context& ctx, const std::vector<kube::ObjectId>& wanted, Known& known) {
+  for (const kube::ObjectId& id : wanted) {
+    const kube::ObjectId issuer{"", "Secret", id.ns, known.secrets.at(id).issuer_secret()};
+    if (!issuer.name.empty() && !known.secrets.contains(issuer)) TRY(Read(ctx, issuer, known));
+  }
+  return Ok();
 }
 
 Certifier::Kept Certifier::Trust(const Context& ctx, const std::vector<kube::Manifest>& manifests,
@@ -153,43 +168,70 @@ Certifier::Kept Certifier::Trust(const Context& ctx, const std::vector<kube::Man
   const bool any =
       std::any_of(known.secrets.begin(), known.secrets.end(), [](const auto& one) { return one.second.IsOurs(); });
   if (!any) return kept;
-  for (const kube::ObjectId& id : targets) {
-    kept.failed = id;
-    kept.ended = Inject(ctx, id, known, kept);
-    if (!kept.ended.ok()) return kept;
-  }
+  for (const kube::ObjectId& id : targets) kept.Add(id, Inject(ctx, id, known, kept));
   return kept;
 }
 
+// Who doesn't trust comes first: before that nothing new is served. What fails holds up nothing else.
 Certifier::Kept Certifier::Keep(const Context& ctx, const Observation& o, const std::vector<kube::ObjectId>& due) {
   Kept kept;
   Known known;
-  for (const CertificateSeen& seen : o.fleet.certificates) {
-    kept.failed = seen.id;
-    kept.ended = Read(ctx, seen.id, known);
-    if (!kept.ended.ok()) return kept;
-  }
-  for (const BundleSeen& target : o.fleet.bundles) known.targets.push_back(target.id);
+  const std::string provider = o.provider.id.Key();
   auto is_due = [&](const kube::ObjectId& id) { return std::find(due.begin(), due.end(), id) != due.end(); };
-  const bool all_trust = std::none_of(known.targets.begin(), known.targets.end(), is_due);
-  for (auto& [id, secret] : known.secrets) {
-    if (all_trust) NoteInjected(id, secret, ctx.clock->Now());
+  for (const CertificateSeen& seen : o.fleet.certificates) kept.Add(seen.id, Read(ctx, seen.id, known));
+  for (const BundleSeen& target : o.fleet.bundles) {
+    known.targets.push_back(target.id);
+    if (is_due(target.id)) known.unsure[target.id] = target.ca_from;
+  }
+  ReadUnseen(ctx, o, known, kept);
+  NoteInjections(ctx, provider, known);  // what they trust settles from when they all trust it, and not before
+  for (const kube::ObjectId& id : known.targets) {
+    auto one = known.unsure.find(id);
+    if (one == known.unsure.end()) continue;
+    // One that somebody has changed is made right first: what it says now may be nobody's CA.
+    const CertificateSecret* secret = known.Of(one->second);
+    if (secret == nullptr || !secret->IsAsStated()) continue;
+    Status injected = Inject(ctx, id, known, kept);
+    if (injected.ok()) known.unsure.erase(id);
+    kept.Add(id, std::move(injected));
   }
   for (const kube::ObjectId& id : InOrder(known.secrets)) {
-    if (!is_due(id) && !known.IsIssuerWritten(id)) continue;
-    kept.failed = id;
-    kept.ended = KeepSecret(ctx, id, known, kept);
-    if (!kept.ended.ok()) return kept;
+    if (is_due(id) || known.IsIssuerWritten(id)) kept.Add(id, KeepSecret(ctx, id, known, kept));
   }
-  for (const kube::ObjectId& id : known.targets) {
-    const bool is_changed = !known.written.empty();  // what trusts these is told at once
-    if (!is_due(id) && !is_changed) continue;
-    kept.failed = id;
-    kept.ended = Inject(ctx, id, known, kept);
-    if (!kept.ended.ok()) return kept;
+  if (!known.written.empty()) {  // what trusts these is told at once
+    for (const kube::ObjectId& id : known.targets) {
+      Status injected = Inject(ctx, id, known, kept);
+      if (injected.ok()) {
+        known.unsure.erase(id);
+      } else {
+        known.unsure.try_emplace(id);
+      }
+      kept.Add(id, std::move(injected));
+    }
   }
-  for (auto& [id, secret] : known.secrets) NoteInjected(id, secret, ctx.clock->Now());
+  NoteInjections(ctx, provider, known);
   return kept;
+}
+
+// A kind whose watch isn't there, or an object that is awaited: a bundle that nobody has looked at trusts nobody.
+void Certifier::ReadUnseen(const Context& ctx, const Observation& o, Known& known, Kept& kept) {
+  if (!o.fleet.blind && !o.fleet.awaited) return;
+  for (const auto& [id, entry] : o.inventory.entries()) {
+    const bool seen = std::find(known.targets.begin(), known.targets.end(), id) != known.targets.end();
+    if (seen || entry.stale || !HasBundles(id.group_kind())) continue;
+    auto live = client_.Get(ctx, kube::Builtin(id.kind), "", id.name);
+    if (!live.ok() && live.code() == Code::kNotFound) continue;
+    if (!live.ok()) {
+      known.unsure.try_emplace(id);
+      kept.Add(id, live.error().With(id.ToString()));
+      continue;
+    }
+    const CertificateMarks marks = MarksIn(*live);
+    const CertificateSecret* secret = known.Of(marks.ca_from);
+    if (secret == nullptr) continue;
+    known.targets.push_back(id);
+    if (marks.bundle != BundleMark(secret->BundleHash(), marks.held)) known.unsure[id] = marks.ca_from;
+  }
 }
 
 Status Certifier::ReadTargets(const Context& ctx, Known& known) {
@@ -204,37 +246,64 @@ Status Certifier::ReadTargets(const Context& ctx, Known& known) {
   return Ok();
 }
 
-// A new certificate that nobody trusts yet: first whoever has to trust it, then the Secret. What a crash in between
-// leaves behind is a CA too many, until the next try. All other steps keep that order by themselves.
+// A new certificate that nobody trusts yet: first whoever has to trust it, then the Secret; but nobody is to trust what
+// can't be written. What a crash in between leaves behind is a CA too many. All other steps keep that order by
+// themselves.
 Status Certifier::KeepSecret(const Context& ctx, const kube::ObjectId& id, Known& known, Kept& kept) {
+  CertificateSecret was = known.secrets.at(id);
+  if (!was.IsOurs()) return Ok();
+  Status ended = MakeSecret(ctx, id, known, kept);
+  if (!ended.ok()) known.secrets[id] = std::move(was);  // nobody is to be issued by, or to trust, what wasn't written
+  return ended;
+}
+
+Status Certifier::MakeSecret(const Context& ctx, const kube::ObjectId& id, Known& known, Kept& kept) {
   CertificateSecret& secret = known.secrets.at(id);
-  if (!secret.IsOurs()) return Ok();
+  if (!secret.type().empty() && secret.type() != certificates::kSecretType) {
+    return Error{Code::kFailedPrecondition,
+                 fmt::format("{}: it has type {}, which nobody can change to {}: delete it, if nobody else needs it",
+                             id.ToString(), secret.type(), certificates::kSecretType),
+                 {}};
+  }
   const WallTime now = ctx.clock->Now();
   const certificates::SecretData before = secret.data();
-  certificates::Injected injected{!known.targets.empty(), InjectedSince(id, secret.BundleHash())};
+  const bool is_new = !secret.HasState();
+  const bool targets = !known.targets.empty() || !known.unsure.empty();
+  certificates::Injected injected{targets, InjectedSince(id, secret.BundleHash())};
   certificates::Decision decision = TRY_WITH(secret.Decide(known.secrets, injected, now), id.ToString());
   const std::string told = Told(id, decision);
   if (decision.step == certificates::Step::kBlocked) {
     return Error{Code::kFailedPrecondition, fmt::format("{}: {}", id.ToString(), decision.why), {}};
   }
-  if (!Changes(decision) && !secret.IsMisstated(decision, now)) return Ok();
-  if (Changes(decision)) {
+  const bool changes = Changes(decision);
+  if (!changes && !secret.IsMisstated(decision, now)) return Ok();
+  const bool is_first = decision.step == certificates::Step::kIssue;
+  if (changes) {
     TRY(ReadTargets(ctx, known));
     TRY_WITH(secret.Take(decision, known.secrets, injected, known.BundlesOf(secret), now), id.ToString());
-    if (decision.step == certificates::Step::kIssue) TRY(InjectAll(ctx, id, known, kept));
     injected.since.reset();
     decision = TRY_WITH(secret.Decide(known.secrets, injected, now), id.ToString());
   }
   const kube::Object apply = TRY_WITH(secret.ToApply(decision, now), id.ToString());
+  auto without_values = [&](const Error& error) {
+    return WithoutValues(WithoutValues(error, secret.data()), before).With(id.ToString());
+  };
+  if (is_first) {
+    kube::WriteOptions dry = AsCertifier();
+    dry.dry_run = true;
+    auto tried = client_.Apply(ctx, kube::Builtin("Secret"), apply, dry);
+    if (!tried.ok()) return without_values(tried.error());
+    TRY(InjectAll(ctx, id, known, kept));
+  }
   auto written = client_.Apply(ctx, kube::Builtin("Secret"), apply, AsCertifier());
   if (!written.ok()) {
     tracks_.MarkUncertain(id);
-    return WithoutValues(WithoutValues(written.error(), secret.data()), before).With(id.ToString());
+    return without_values(written.error());
   }
   tracks_.Expect(id, written->resource_version());
-  known.written.insert(id);
   ++kept.writes;
-  kept.what.push_back(told);
+  if (secret.data() != before) known.written.insert(id);
+  if (changes || is_new) kept.what.push_back(told);  // not when it is looked at again
   return Ok();
 }
 
@@ -259,9 +328,6 @@ Status Certifier::Inject(const Context& ctx, const kube::ObjectId& id, const Kno
   const bool is_others = !was_filled_in && known.HasOthersBundle(*live, ctx.clock->Now());
   const kube::Object bundles = is_others ? WithoutBundles(resource, *live, secret->BundleHash())
                                          : BundlesFor(resource, *live, secret->Bundle(), secret->BundleHash());
-  if (is_others) {
-    kept.what.push_back(fmt::format("{}: its caBundle is somebody else's, and is left as it is", id.ToString()));
-  }
   auto written = client_.Apply(ctx, resource, bundles, AsCertifier());
   // It is gone, or another one of that name: its event comes.
   if (!written.ok() && written.code() == Code::kConflict) return Ok();
@@ -270,17 +336,25 @@ Status Certifier::Inject(const Context& ctx, const kube::ObjectId& id, const Kno
     return written.error().With(id.ToString());
   }
   if (written->resource_version() == live->resource_version()) return Ok();
+  if (is_others) {
+    kept.what.push_back(fmt::format("{}: its caBundle is somebody else's, and is left as it is", id.ToString()));
+  }
   tracks_.Expect(id, written->resource_version());
   ++kept.writes;
   return Ok();
 }
 
-void Certifier::NoteInjected(const kube::ObjectId& secret, const CertificateSecret& what, WallTime now) {
+void Certifier::NoteInjections(const Context& ctx, const std::string& provider, const Known& known) {
   MutexLock lock(mu_);
-  Injection& injection = injections_[secret];
-  const std::string bundle = what.BundleHash();
-  if (injection.bundle == bundle) return;
-  injection = {bundle, now};
+  for (const auto& [id, secret] : known.secrets) {
+    const std::string bundle = secret.BundleHash();
+    auto found = injections_.find(id);
+    if (!known.IsTrusted(secret)) {
+      injections_.erase(id);
+    } else if (found == injections_.end() || found->second.bundle != bundle) {
+      injections_[id] = {provider, bundle, ctx.clock->Now()};
+    }
+  }
 }
 
 std::optional<WallTime> Certifier::InjectedSince(const kube::ObjectId& secret, const std::string& bundle) {
@@ -300,6 +374,42 @@ Status Certifier::Leave(const Context& ctx, const kube::ObjectId& id) {
   if (!left.ok() && left.code() == Code::kNotFound) return Ok();
   if (!left.ok()) return left.error().With(id.ToString());
   tracks_.Expect(id, left->resource_version());
+  MutexLock lock(mu_);
+  injections_.erase(id);
+  return Ok();
+}
+
+// By a patch, and not by an apply of less, which would empty them.
+Status Certifier::LeaveBundles(const Context& ctx, const kube::ObjectId& id) {
+  Json patch = Json::object();
+  patch["metadata"]["annotations"][std::string(api::kAnnotationCaBundle)] = nullptr;
+  auto left =
+      client_.Patch(ctx, kube::Builtin(id.kind), "", id.name, kube::PatchType::kMerge, patch, AsCertifier());
+  if (!left.ok() && left.code() == Code::kNotFound) return Ok();
+  if (!left.ok()) return left.error().With(id.ToString());
+  tracks_.Expect(id, left->resource_version());
+  return Ok();
+}
+
+// cert-manager's --enable-certificate-owner-ref makes the Certificate its owner.
+Status Certifier::Disown(const Context& ctx, const kube::ObjectId& id) {
+  const kube::Resource& secrets = kube::Builtin("Secret");
+  auto live = client_.Get(ctx, secrets, id.ns, id.name, {.metadata_only = true});
+  if (!live.ok() && live.code() == Code::kNotFound) return Ok();
+  if (!live.ok()) return live.error().With(id.ToString());
+  const Json* owners = Find(live->json(), {"metadata", "ownerReferences"});
+  if (owners == nullptr || !owners->is_array()) return Ok();
+  Json others = Json::array();
+  for (const Json& owner : *owners) {
+    if (!GetString(owner, {"apiVersion"}).starts_with("cert-manager.io/")) others.push_back(owner);
+  }
+  if (others.size() == owners->size()) return Ok();
+  Json patch = Json::object();
+  patch["metadata"]["ownerReferences"] = std::move(others);
+  patch["metadata"]["resourceVersion"] = live->resource_version();
+  auto patched = client_.Patch(ctx, secrets, id.ns, id.name, kube::PatchType::kMerge, patch, AsCertifier());
+  if (!patched.ok()) return patched.error().With(id.ToString());
+  tracks_.Expect(id, patched->resource_version());
   return Ok();
 }
 
@@ -324,7 +434,12 @@ void Certifier::Ended(const Context& ctx, const std::string& provider, const Kep
   }
   Seconds wait = kFirstRetry;
   for (int i = 0; i < record.failures && wait < kLongestRetry; ++i) wait *= 2;
-  ++record.failures;
+  if (kept.waits) {
+    wait = kWaitingRetry;
+    record.failures = 0;
+  } else {
+    ++record.failures;
+  }
   record.next = now + std::min(wait, kLongestRetry);
 }
 
@@ -352,6 +467,7 @@ std::vector<std::string> Certifier::TakeNews(const std::string& provider) {
 void Certifier::Forget(const std::string& provider) {
   MutexLock lock(mu_);
   records_.erase(provider);
+  std::erase_if(injections_, [&](const auto& one) { return one.second.provider == provider; });
 }
 
 }  // namespace capi::ops

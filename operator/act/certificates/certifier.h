@@ -14,6 +14,7 @@
 #include "kube/client/client.h"
 #include "operator/act/certificates/certificate_secret.h"
 #include "operator/decide/observation.h"
+#include "operator/observe/settings.h"
 #include "operator/observe/tracks.h"
 
 namespace capi::ops {
@@ -30,6 +31,14 @@ class Certifier {
     Status ended = Ok();
     kube::ObjectId failed;  // where it didn't end well
     int writes = 0;
+    bool waits = false;  // for what may be there any moment: the next try is no later each time
+
+    // The first that failed is told. Nothing else waits for it.
+    void Add(const kube::ObjectId& id, Status status) {
+      if (!ended.ok() || status.ok()) return;
+      failed = id;
+      ended = std::move(status);
+    }
   };
 
   // Before `manifests` are applied: the Secrets of certificates among them are there, with a certificate as it is asked
@@ -41,6 +50,11 @@ class Certifier {
   Kept Keep(const Context& ctx, const Observation& o, const std::vector<kube::ObjectId>& due);
   // The Secret is the operator's to keep no more. Its values stay.
   Status Leave(const Context& ctx, const kube::ObjectId& secret);
+
+  // The CA bundles of what has one are the operator's to keep no more. They stay.
+  Status LeaveBundles(const Context& ctx, const kube::ObjectId& target);
+  // Nothing of cert-manager owns the Secret: it stays when its Certificate goes.
+  Status Disown(const Context& ctx, const kube::ObjectId& secret);
 
   // How a Keep, or a hand-over, of that provider ended: what failed is tried again ever later, after ten seconds to
   // half an hour, and so is what has to be done again and again, since somebody else undoes it.
@@ -61,17 +75,22 @@ class Certifier {
     std::vector<std::string> news;
   };
   struct Injection {
+    std::string provider;
     std::string bundle;  // hash
     WallTime since;
   };
 
   Status Read(const Context& ctx, const kube::ObjectId& id, Known& known);
+  Status ReadIssuers(const Context& ctx, const std::vector<kube::ObjectId>& wanted, Known& known);
+  // Of what watches don't show now.
+  void ReadUnseen(const Context& ctx, const Observation& o, Known& known, Kept& kept);
   Status ReadTargets(const Context& ctx, Known& known);
   Status KeepSecret(const Context& ctx, const kube::ObjectId& id, Known& known, Kept& kept);
+  Status MakeSecret(const Context& ctx, const kube::ObjectId& id, Known& known, Kept& kept);
   Status Inject(const Context& ctx, const kube::ObjectId& target, const Known& known, Kept& kept);
   Status InjectAll(const Context& ctx, const kube::ObjectId& secret, Known& known, Kept& kept);
-  // Its CA bundle is in everything that is to trust it.
-  void NoteInjected(const kube::ObjectId& secret, const CertificateSecret& what, WallTime now);
+  // Whether the CA bundle of each Secret is in everything that is to trust it, and since when.
+  void NoteInjections(const Context& ctx, const std::string& provider, const Known& known);
   std::optional<WallTime> InjectedSince(const kube::ObjectId& secret, const std::string& bundle);
 
   kube::Client& client_;
@@ -80,5 +99,10 @@ class Certifier {
   std::map<std::string, Record> records_ CAPI_GUARDED_BY(mu_);
   std::map<kube::ObjectId, Injection> injections_ CAPI_GUARDED_BY(mu_);
 };
+
+// For whoever applies releases: null where cert-manager makes all certificates.
+inline Certifier* CertifierFor(const Settings& settings, Certifier& certifier) {
+  return settings.certificates == Certificates::kCertManager ? nullptr : &certifier;
+}
 
 }  // namespace capi::ops

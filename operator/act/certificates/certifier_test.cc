@@ -118,6 +118,9 @@ class Server {
     if (name == refused_) return {.status = 403, .headers = {}, .body = R"({"message":"no: )" + request.body + "\"}"};
     auto patch = ParseJson(request.body);
     EXPECT_TRUE(patch.ok());
+    if (request.query.find("dryRun=All") != std::string::npos) {
+      return {.status = 200, .headers = {}, .body = request.body};
+    }
     Json& object = objects_[request.path];
     const Json before = object;
     Merge(*patch, object);
@@ -232,7 +235,7 @@ TEST_F(Certifying, AFailedWriteTellsNoKeyAndIsDoneAgain) {  // I19, I7
   ASSERT_FALSE(failed.ok());
   EXPECT_EQ(failed.error().message.find("BEGIN"), std::string::npos) << failed.error().message;
   EXPECT_THAT(failed.error().message, HasSubstr("webhook-cert"));
-  EXPECT_THAT(server_.Written(), ElementsAre("hooks"));
+  EXPECT_THAT(server_.Written(), IsEmpty()) << "nobody trusts what can't be written";
   server_.Refuses("");
   ASSERT_TRUE(Prepare().ok());
   EXPECT_TRUE(IsTrusted());
@@ -254,6 +257,98 @@ TEST_F(Certifying, ARenewalIsTrustedAtEveryMoment) {  // I19
   }
   EXPECT_TRUE(http::VerifyServing(first, Bundle(), kHost, clock_.Now()).ok()) << "a process may still serve with it";
   EXPECT_THAT(DueCertificates(Seen(), clock_.Now()), IsEmpty());
+}
+
+// After a crash between the Secret's write and the injection, and before the watch of webhooks is there again.
+TEST_F(Certifying, WhatWatchesDoNotShowIsReadBeforeTheNextCertificateIsServed) {  // I19
+  ASSERT_TRUE(Prepare().ok());
+  const std::string first = Value("tls.crt");
+  const Json hooks = server_.Live(kHooksPath).json();
+  clock_.Advance(*NextCertificate(Seen(), clock_.Now()) + Seconds(1));
+  ASSERT_TRUE(Keep().ok());
+  ASSERT_FALSE(Value("next.crt").empty());
+  server_.Has(kHooksPath, hooks);
+  Certifier restarted(*server_.client, tracks_);
+  auto keep_blind = [&] {
+    clock_.Advance(Seconds(70));
+    Observation o = testing::Observed();
+    o.now = clock_.Now();
+    o.inventory = inventory_;
+    o.fleet = Seen();
+    o.fleet.bundles.clear();
+    o.fleet.blind = true;
+    EXPECT_TRUE(restarted.Keep(ctx_, o, {kSecret}).ended.ok());
+    EXPECT_TRUE(IsTrusted());
+  };
+  keep_blind();
+  EXPECT_EQ(Value("tls.crt"), first) << "the webhooks trust it from now on only";
+  EXPECT_TRUE(http::VerifyServing(Value("next.crt"), Bundle(), kHost, clock_.Now()).ok());
+  keep_blind();
+  EXPECT_NE(Value("tls.crt"), first);
+}
+
+TEST_F(Certifying, ASecretOfAnotherTypeIsRefused) {  // I19
+  EXPECT_THAT(manifests_[0].text, HasSubstr("kubernetes.io/tls")) << "none without data can be made of it";
+  server_.Has(kSecretPath, {{"apiVersion", "v1"},
+                            {"kind", "Secret"},
+                            {"metadata", {{"name", "webhook-cert"}, {"namespace", "capa-system"}}},
+                            {"type", "Opaque"}});
+  auto refused = Prepare();
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().message, HasSubstr("Opaque"));
+  EXPECT_THAT(server_.Written(), IsEmpty());
+}
+
+TEST_F(Certifying, LeavesWhatItKeptAsItIs) {  // I19
+  ASSERT_TRUE(Prepare().ok());
+  const std::string bundle = Bundle();
+  ASSERT_TRUE(certifier_.LeaveBundles(ctx_, kHooks).ok());
+  EXPECT_EQ(Bundle(), bundle);
+  EXPECT_EQ(MarksIn(server_.Live(kHooksPath)).bundle, "");
+  Json secret = server_.Live(kSecretPath).json();
+  secret["metadata"]["ownerReferences"] = {{{"apiVersion", "cert-manager.io/v1"}, {"kind", "Certificate"}},
+                                           {{"apiVersion", "v1"}, {"kind", "ConfigMap"}}};
+  server_.Has(kSecretPath, secret);
+  ASSERT_TRUE(certifier_.Disown(ctx_, kSecret).ok());
+  const Json owners = server_.Live(kSecretPath).json().at("metadata").at("ownerReferences");
+  ASSERT_EQ(owners.size(), 1u);
+  EXPECT_EQ(GetString(owners[0], {"kind"}), "ConfigMap");
+  server_.Written();
+  ASSERT_TRUE(certifier_.Disown(ctx_, kSecret).ok());
+  EXPECT_THAT(server_.Written(), IsEmpty());
+}
+
+TEST_F(Certifying, WhatFailsHoldsUpNothingElse) {  // I19
+  ASSERT_TRUE(Prepare().ok());
+  const kube::ObjectId other{kHooks.group, kHooks.kind, "", "aaa"};
+  const std::string path = kHooksPath.substr(0, kHooksPath.rfind('/') + 1) + "aaa";
+  Json hooks = *ParseJson(manifests_.back().text);
+  server_.Has(kHooksPath, hooks);
+  hooks["metadata"]["name"] = "aaa";
+  server_.Has(path, hooks);
+  server_.Refuses("aaa");
+  Observation o = testing::Observed();
+  o.now = clock_.Now();
+  SeeCertificates(kSecret, MarksIn(server_.Live(kSecretPath)), o.fleet);
+  SeeCertificates(other, MarksIn(server_.Live(path)), o.fleet);
+  SeeCertificates(kHooks, MarksIn(server_.Live(kHooksPath)), o.fleet);
+  Certifier::Kept kept = certifier_.Keep(ctx_, o, DueCertificates(o.fleet, o.now));
+  EXPECT_FALSE(kept.ended.ok());
+  EXPECT_EQ(kept.failed, other);
+  EXPECT_EQ(Bundle(), Value("ca.crt"));
+}
+
+TEST_F(Certifying, ALookAloneIsNoNews) {  // I19
+  ASSERT_TRUE(Prepare().ok());
+  EXPECT_EQ(told_.size(), 1u);
+  Json secret = server_.Live(kSecretPath).json();
+  secret["metadata"]["labels"]["x"] = "y";
+  secret["metadata"]["managedFields"] = Json::array();  // somebody has written the same
+  server_.Has(kSecretPath, secret);
+  server_.Written();
+  ASSERT_TRUE(Keep().ok());
+  EXPECT_THAT(server_.Written(), ElementsAre("webhook-cert"));
+  EXPECT_THAT(told_, IsEmpty());
 }
 
 TEST_F(Certifying, SomebodyElsesBundleIsLeftAlone) {  // I19
@@ -306,6 +401,11 @@ TEST_F(Certifying, TriesAgainLaterAndLater) {  // I19
   EXPECT_FALSE(ended(Ok()).error);
   for (int i = 0; i < 4; ++i) EXPECT_FALSE(ended(Ok()).error);
   EXPECT_TRUE(ended(Ok()).error) << "somebody undoes it";
+  Certifier::Kept waits;
+  waits.ended = away;
+  waits.waits = true;
+  for (int i = 0; i < 8; ++i) certifier_.Ended(ctx_, "q", waits);
+  EXPECT_EQ(certifier_.TroubleOf(clock_, "q").wait, Seconds(30)) << "cert-manager may be there any moment";
 }
 
 }  // namespace

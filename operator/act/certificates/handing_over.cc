@@ -6,19 +6,15 @@
 #include <set>
 
 #include "api/certificates/names.h"
+#include "kube/meta/kind.h"
+#include "lifecycle/certificates/requests.h"
 #include "lifecycle/deletion.h"
+#include "operator/act/certificates/certificate_secret.h"
 #include "operator/decide/certificates/due.h"
 #include "operator/report/announce.h"
 
 namespace capi::ops {
 namespace {
-
-// A right of the release's own that says who certificates are kept by would be one of another spelling: JSON text has
-// keys in quotes.
-bool HasCertificate(const kube::Manifest& manifest) {
-  return kube::Is(manifest.id, "", "Secret") &&
-         manifest.text.find(fmt::format("\"{}\":", api::kAnnotationCertificate)) != std::string::npos;
-}
 
 struct Plan {
   std::vector<kube::Manifest> come;
@@ -38,10 +34,35 @@ Plan PlanOf(const Observation& o, const std::vector<kube::Manifest>& rendered) {
   for (const auto& [id, entry] : o.inventory.entries()) {
     if (IsCertificateRequest(id) && !stays.contains(id)) plan.go.push_back(id);
   }
-  for (const CertificateSeen& seen : o.fleet.certificates) {
-    if (!stays.contains(seen.id)) plan.go.push_back(seen.id);
+  std::set<kube::ObjectId> secrets;
+  for (const CertificateSeen& seen : o.fleet.certificates) secrets.insert(seen.id);
+  for (const kube::Manifest& manifest : rendered) {  // also one that nobody sees, or that is lost
+    if (!kube::Is(manifest.id, "cert-manager.io", "Certificate")) continue;
+    auto json = ParseJson(manifest.text);
+    if (!json.ok()) continue;
+    kube::ObjectId secret{"", "Secret", manifest.id.ns, GetString(*json, {"spec", "secretName"})};
+    if (o.inventory.Find(secret) != nullptr) secrets.insert(std::move(secret));
+  }
+  for (const kube::ObjectId& secret : secrets) {
+    if (!stays.contains(secret)) plan.go.push_back(secret);
   }
   return plan;
+}
+
+// Each Certificate that a Secret stands for, and its issuer.
+std::set<kube::ObjectId> RequestsOf(const std::vector<kube::Manifest>& manifests) {
+  std::set<kube::ObjectId> ids;
+  for (const kube::Manifest& manifest : manifests) {
+    if (!HoldsCertificate(manifest)) continue;
+    auto json = ParseJson(manifest.text);
+    if (!json.ok()) continue;
+    auto request = certificates::ParseRequest(kube::Object(*std::move(json)).annotation(api::kAnnotationCertificate));
+    if (!request.ok()) continue;
+    const certificates::IssuerRef& issuer = request->issuer;
+    ids.insert({issuer.group, "Certificate", request->certificate.ns, request->certificate.name});
+    ids.insert({issuer.group, issuer.kind, issuer.kind == "Issuer" ? request->certificate.ns : "", issuer.name});
+  }
+  return ids;
 }
 
 std::string Told(const Observation& o) {
@@ -52,7 +73,21 @@ std::string Told(const Observation& o) {
 }  // namespace
 
 bool IsOfCertificates(const kube::Manifest& manifest) {
-  return IsCertificateRequest(manifest.id) || HasCertificate(manifest);
+  return IsCertificateRequest(manifest.id) || HoldsCertificate(manifest);
+}
+
+Status AddLiveRequests(const Context& ctx, kube::Client& client, const std::vector<kube::Manifest>& manifests,
+                       kube::Inventory& inventory) {
+  for (const kube::ObjectId& id : RequestsOf(manifests)) {
+    auto resource = client.mapper().For(ctx, id.group_kind());
+    if (!resource.ok() && resource.code() == Code::kNotFound) return Ok();
+    if (!resource.ok()) return resource.error().With(id.ToString());
+    auto live = client.Get(ctx, *resource, id.ns, id.name, {.metadata_only = true});
+    if (!live.ok() && live.code() == Code::kNotFound) continue;
+    if (!live.ok()) return live.error().With(id.ToString());
+    inventory.Put(id, {"v1", "", "", true});
+  }
+  return Ok();
 }
 
 HandingOver::HandingOver(Needs needs)
@@ -80,8 +115,12 @@ Status HandingOver::Send(const Context& ctx, const api::Provider& provider,
 }
 
 // Keys stay where they are: of cert-manager's go the requests alone, of ours nothing but that we keep it.
-Status HandingOver::LetGo(const Context& ctx, const api::Provider& provider, const std::vector<kube::ObjectId>& ids) {
+Status HandingOver::LetGo(const Context& ctx, const Observation& o, const std::vector<kube::ObjectId>& ids) {
+  const api::ProviderId& provider = o.provider.id;
   std::vector<kube::ObjectId> requests;
+  for (const BundleSeen& target : o.fleet.bundles) {
+    if (!o.builtin_certificates && !target.mark.empty()) TRY(needs_.certifier.LeaveBundles(ctx, target.id));
+  }
   for (const kube::ObjectId& id : ids) {
     if (IsCertificateRequest(id)) {
       requests.push_back(id);
@@ -90,7 +129,7 @@ Status HandingOver::LetGo(const Context& ctx, const api::Provider& provider, con
     }
   }
   std::vector<kube::Change> changes;
-  return applier_.Delete(ctx, provider.id, requests, lifecycle::KeepsOthers(provider.id), changes);
+  return applier_.Delete(ctx, provider, requests, lifecycle::KeepsOthers(provider), changes);
 }
 
 Status HandingOver::HandOn(const Context& ctx, api::Provider& provider, const Observation& o, Certifier::Kept& kept) {
@@ -109,7 +148,10 @@ Status HandingOver::HandOn(const Context& ctx, api::Provider& provider, const Ob
     if (!IsCertificateRequest(id)) left.Remove(id);
   }
   TRY(AnnounceInventory(ctx, needs_.writer, provider, left));
-  TRY(LetGo(ctx, provider, plan.go));
+  for (const kube::Manifest& manifest : *rendered) {
+    if (HoldsCertificate(manifest)) TRY(needs_.certifier.Disown(ctx, manifest.id));
+  }
+  TRY(LetGo(ctx, o, plan.go));
   if (o.builtin_certificates && !plan.go.empty()) {
     for (const kube::ObjectId& id : plan.go) left.Remove(id);
     TRY(AnnounceInventory(ctx, needs_.writer, provider, left));

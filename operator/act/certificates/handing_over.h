@@ -30,7 +30,7 @@ class HandingOver {
   Status HandOn(const Context& ctx, api::Provider& provider, const Observation& o, Certifier::Kept& kept);
   Status Send(const Context& ctx, const api::Provider& provider, const std::vector<kube::Manifest>& manifests,
               kube::Inventory& inventory, Certifier::Kept& kept);
-  Status LetGo(const Context& ctx, const api::Provider& provider, const std::vector<kube::ObjectId>& ids);
+  Status LetGo(const Context& ctx, const Observation& o, const std::vector<kube::ObjectId>& ids);
 
   Needs needs_;
   ReleaseApplier applier_;
@@ -38,5 +38,10 @@ class HandingOver {
 
 // Whether a manifest asks for a certificate, of cert-manager or of the operator.
 bool IsOfCertificates(const kube::Manifest& manifest);
+
+// What has asked cert-manager for the certificates among `manifests`, and is live still: into the inventory as stale, so
+// that it goes over. For an adoption, whose former tool has applied it.
+Status AddLiveRequests(const Context& ctx, kube::Client& client, const std::vector<kube::Manifest>& manifests,
+                       kube::Inventory& inventory);
 
 }  // namespace capi::ops

@@ -7,6 +7,7 @@
 #include "base/strings.h"
 #include "kube/apply/read_live.h"
 #include "lifecycle/clusterctl_inventory.h"
+#include "operator/act/certificates/certificate_secret.h"
 #include "operator/act/install/installation.h"
 #include "operator/act/install/installer.h"
 #include "operator/act/known_secrets.h"
@@ -139,7 +140,8 @@ std::optional<Hold> Installer::KeepVariables(const Context& ctx, Observation& o,
 std::optional<Hold> Installer::Preview(const Context& ctx, const Observation& o, const Installation& m) {
   std::vector<kube::Manifest> manifests;
   for (const auto& manifest : m.manifests) {
-    if (!lifecycle::IsEntry(manifest.id)) manifests.push_back(manifest);
+    // Of a Secret that cert-manager keeps nothing is the former tool's: it is taken over when it is made (I19).
+    if (!lifecycle::IsEntry(manifest.id) && !HoldsCertificate(manifest)) manifests.push_back(manifest);
   }
   std::vector<kube::Change> failed;
   auto differences = kube::PreviewTakeOver(needs_.client, ctx, manifests, TakeOverOptions(), failed);

@@ -10,10 +10,12 @@
 #include "base/strings.h"
 #include "kube/client/status_error.h"
 #include "lifecycle/clusterctl_inventory.h"
+#include "operator/act/certificates/handing_over.h"
 #include "operator/act/install/installation.h"
 #include "operator/act/known_secrets.h"
 #include "operator/act/rebuild.h"
 #include "operator/act/restorer.h"
+#include "operator/decide/certificates/due.h"
 #include "operator/decide/contract_rules.h"
 #include "operator/decide/pause.h"
 #include "operator/decide/rollout.h"
@@ -48,7 +50,7 @@ std::string ReconcileAt(const Observation& o) {
 
 Installer::Installer(Needs needs)
     : needs_(needs),
-      applier_(needs.client, TrackedApply(needs.observer.tracks()), &needs.certifier),
+      applier_(needs.client, TrackedApply(needs.observer.tracks()), CertifierFor(needs.settings, needs.certifier)),
       newest_(needs.client, needs.sources) {}
 
 // Which release the texts are, and which they are to be.
@@ -185,7 +187,11 @@ std::optional<Hold> Installer::Announce(const Context& ctx, Observation& o, Inst
   LeaveReplicas(o, m.manifests);
   bool decided = m.found || IsAnnounced(o.provider.status, m.inputs, m.candidate.rollback);
   m.inventory = MergeInventory(m.found ? *m.found : o.inventory, m.manifests, decided);
-  LeaveToCertManager(m.manifests, m.inventory);
+  if (WereMadeHere(o.fleet)) LeaveToCertManager(m.manifests, m.inventory);
+  if (o.former && o.builtin_certificates) {
+    auto added = AddLiveRequests(ctx, needs_.client, m.manifests, m.inventory);
+    if (!added.ok()) return NotAnswered(added.error());
+  }
   m.changes = Differs(o.inventory, m.inventory, m.manifests);
   DropGone(o, m.manifests, m.inventory);  // after that: it makes no change of what is applied
   if (m.changes) {

@@ -30,6 +30,15 @@ bool IsLeftAlone(const Observation& o) {
   return o.provider.deleting && (RemovalBegan(o) || !GuardsDeletion(o));
 }
 
+// What is applied then is the former version in part only, and the render of the new one is needed for the rest (U2).
+bool IsSentInPart(const api::ProviderStatus& status) {
+  if (status.history.empty()) return false;
+  const api::HistoryEntry& last = status.history.front();
+  const bool ended = last.outcome.empty() || last.outcome == api::outcome::kSucceeded ||
+                     last.outcome == api::outcome::kRolledBack;
+  return !ended && !last.inputs.empty() && last.inputs != status.applied;
+}
+
 }  // namespace
 
 void SeeCertificates(const kube::ObjectId& id, const CertificateMarks& marks, Fleet& fleet) {
@@ -62,13 +71,20 @@ std::optional<Millis> NextCertificate(const Fleet& fleet, WallTime now) {
 }
 
 bool IsCertificateRequest(const kube::ObjectId& id) {
-  return id.group == "cert-manager.io" && (id.kind == "Certificate" || id.kind == "Issuer");
+  return id.group == "cert-manager.io";
 }
 
+bool WereMadeHere(const Fleet& fleet) {
+  return !fleet.certificates.empty() || std::any_of(fleet.bundles.begin(), fleet.bundles.end(),
+                                                    [](const BundleSeen& target) { return !target.mark.empty(); });
+}
+
+// A Secret that is lost says nothing of who made it: what trusted it does.
 bool ToHandOver(const Observation& o) {
-  if (!o.builtin_certificates) return !o.fleet.certificates.empty();
-  return std::any_of(o.inventory.entries().begin(), o.inventory.entries().end(),
-                     [](const auto& entry) { return IsCertificateRequest(entry.first); });
+  const bool asks = std::any_of(o.inventory.entries().begin(), o.inventory.entries().end(),
+                                [](const auto& entry) { return IsCertificateRequest(entry.first); });
+  if (o.builtin_certificates) return asks;
+  return !o.fleet.certificates.empty() || (!asks && WereMadeHere(o.fleet));
 }
 
 std::optional<Step> DecideCertificates(const Observation& o) {
@@ -81,6 +97,7 @@ std::optional<Step> DecideCertificates(const Observation& o) {
 // It needs what is applied, rendered again from the release that is kept. Otherwise the next installation does it.
 std::optional<Step> DecideHandOver(const Observation& o) {
   if (IsLeftAlone(o) || !ToHandOver(o) || AppliedRelease(o) == nullptr) return std::nullopt;
+  if (IsSentInPart(o.provider.status)) return std::nullopt;
   return HandOver{};
 }
 

@@ -18,8 +18,10 @@ std::vector<kube::ObjectId> DueCertificates(const Fleet& fleet, WallTime now);
 // Until the next of the provider's certificates is due; nullopt where it has none. 0 for one that is.
 std::optional<Millis> NextCertificate(const Fleet& fleet, WallTime now);
 
-// cert-manager's kinds that ask for a certificate, which aren't applied where the operator makes it.
+// cert-manager's kinds (Certificate, Issuer, ClusterIssuer), which aren't applied where the operator makes certificates.
 bool IsCertificateRequest(const kube::ObjectId& id);
+// Whether objects of the provider say that the operator makes, or made, its certificates.
+bool WereMadeHere(const Fleet& fleet);
 // Whether the provider's inventory has what the other one than now is to make certificates left: of cert-manager where
 // the operator is to, of the operator where cert-manager is.
 bool ToHandOver(const Observation& o);

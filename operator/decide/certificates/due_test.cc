@@ -156,6 +156,16 @@ TEST(Certificates, GoOverToWhoIsToMakeThem) {  // I19
   EXPECT_EQ(StepName(Decide(o)), "HandOver") << "whatever holds an installation";
   o.provider.spec.paused = true;
   EXPECT_EQ(StepName(Decide(o)), "Hold");
+  o.provider.spec.paused = false;
+  o.provider.status.history.emplace_back();
+  o.provider.status.history[0].outcome = api::outcome::kRollingOut;
+  o.provider.status.history[0].inputs = "new";
+  EXPECT_NE(StepName(Decide(o)), "HandOver") << "the former version isn't all of what is applied";
+  o.provider.status.history[0].inputs = o.provider.status.applied;
+  EXPECT_EQ(StepName(Decide(o)), "HandOver");
+  o.provider.status.history.clear();
+  o.fleet.certificates.clear();
+  EXPECT_EQ(StepName(Decide(o)), "HandOver") << "the Secret was lost, and what trusted it is there";
   o = Kept();
   o.fleet.certificates.clear();
   o.inventory.Put(kRequest, {"v1", "hash", "fields", false});
@@ -165,6 +175,7 @@ TEST(Certificates, GoOverToWhoIsToMakeThem) {  // I19
   o.builtin_certificates = false;
   o.provider.status.applied = InputsDigest(o);
   EXPECT_EQ(StepName(Decide(o)), "Steady") << "they are cert-manager's, and stay so";
+  EXPECT_TRUE(IsCertificateRequest({"cert-manager.io", "ClusterIssuer", "", "i"}));
 }
 
 TEST(Certificates, AreSeenOnWhatTheInventoryHas) {  // I19
@@ -185,6 +196,20 @@ TEST(Certificates, AreSeenOnWhatTheInventoryHas) {  // I19
   EXPECT_EQ(NextCertificate(fleet, state.renew - Seconds(60)), Seconds(60));
   EXPECT_EQ(NextCertificate(fleet, state.renew + Seconds(60)), Millis(0));
   EXPECT_EQ(NextCertificate({}, state.renew), std::nullopt);
+}
+
+// With cert-manager alone nothing of a provider was ever made here: its annotations are there all the same.
+TEST(Certificates, OfCertManagerAreNotTheOperators) {  // I19
+  Observation o = Kept();
+  EXPECT_TRUE(WereMadeHere(o.fleet));
+  o.fleet.certificates.clear();
+  EXPECT_TRUE(WereMadeHere(o.fleet)) << "what trusted them says so";
+  for (BundleSeen& target : o.fleet.bundles) target.mark = "", target.held = 0;
+  EXPECT_FALSE(WereMadeHere(o.fleet));
+  o.builtin_certificates = false;
+  o.inventory.Put(kRequest, {"v1", "hash", "fields", false});
+  EXPECT_FALSE(ToHandOver(o));
+  EXPECT_EQ(StepName(Decide(o)), "Steady");
 }
 
 // What a watch keeps of an object, and which values are still ours.
