@@ -41,8 +41,8 @@ class CertificateSecret {
   // later.
   bool IsMisstated(const certificates::Decision& decision, WallTime now) const;
   const std::string& type() const { return type_; }  // "" where there is none yet
-  bool HasState() const;    // it has said before what it holds
-  bool IsAsStated() const;  // and its ca.crt is as it says
+  bool HasState() const;                             // it has said before what it holds
+  bool IsAsStated() const;                           // and its ca.crt is as it says
   // For a server-side apply. `decision` is of what it holds by now.
   Result<kube::Object> ToApply(const certificates::Decision& decision, WallTime now) const;
 

@@ -59,14 +59,13 @@ struct Certifier::Known {
   CertificateSecret::All secrets;
   std::vector<kube::ObjectId> targets;
   std::optional<std::map<kube::ObjectId, kube::Object>> live;  // of the targets, once they are read
-  std::set<kube::ObjectId> written;             // what they serve, or whom they trust, is another now
+  std::set<kube::ObjectId> written;                            // what they serve, or whom they trust, is another now
   std::map<kube::ObjectId, std::string> unsure;  // targets that may not trust theirs: CertificateMarks::ca_from, or ""
 
   // Whether everything that is to trust that Secret does.
   bool IsTrusted(const CertificateSecret& secret) const {
-    return std::none_of(unsure.begin(), unsure.end(), [&](const auto& one) {
-      return one.second.empty() || secret.IsNamedBy(one.second);
-    });
+    return std::none_of(unsure.begin(), unsure.end(),
+                        [&](const auto& one) { return one.second.empty() || secret.IsNamedBy(one.second); });
   }
   const CertificateSecret* Of(const std::string& ca_from) const {
     for (const auto& [id, secret] : secrets) {
@@ -383,8 +382,7 @@ Status Certifier::Leave(const Context& ctx, const kube::ObjectId& id) {
 Status Certifier::LeaveBundles(const Context& ctx, const kube::ObjectId& id) {
   Json patch = Json::object();
   patch["metadata"]["annotations"][std::string(api::kAnnotationCaBundle)] = nullptr;
-  auto left =
-      client_.Patch(ctx, kube::Builtin(id.kind), "", id.name, kube::PatchType::kMerge, patch, AsCertifier());
+  auto left = client_.Patch(ctx, kube::Builtin(id.kind), "", id.name, kube::PatchType::kMerge, patch, AsCertifier());
   if (!left.ok() && left.code() == Code::kNotFound) return Ok();
   if (!left.ok()) return left.error().With(id.ToString());
   tracks_.Expect(id, left->resource_version());

@@ -39,8 +39,8 @@ class HandingOver {
 // Whether a manifest asks for a certificate, of cert-manager or of the operator.
 bool IsOfCertificates(const kube::Manifest& manifest);
 
-// What has asked cert-manager for the certificates among `manifests`, and is live still: into the inventory as stale, so
-// that it goes over. For an adoption, whose former tool has applied it.
+// What has asked cert-manager for the certificates among `manifests`, and is live still: into the inventory as stale,
+// so that it goes over. For an adoption, whose former tool has applied it.
 Status AddLiveRequests(const Context& ctx, kube::Client& client, const std::vector<kube::Manifest>& manifests,
                        kube::Inventory& inventory);
 

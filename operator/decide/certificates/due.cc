@@ -34,8 +34,8 @@ bool IsLeftAlone(const Observation& o) {
 bool IsSentInPart(const api::ProviderStatus& status) {
   if (status.history.empty()) return false;
   const api::HistoryEntry& last = status.history.front();
-  const bool ended = last.outcome.empty() || last.outcome == api::outcome::kSucceeded ||
-                     last.outcome == api::outcome::kRolledBack;
+  const bool ended =
+      last.outcome.empty() || last.outcome == api::outcome::kSucceeded || last.outcome == api::outcome::kRolledBack;
   return !ended && !last.inputs.empty() && last.inputs != status.applied;
 }
 
@@ -70,9 +70,7 @@ std::optional<Millis> NextCertificate(const Fleet& fleet, WallTime now) {
   return next;
 }
 
-bool IsCertificateRequest(const kube::ObjectId& id) {
-  return id.group == "cert-manager.io";
-}
+bool IsCertificateRequest(const kube::ObjectId& id) { return id.group == "cert-manager.io"; }
 
 bool WereMadeHere(const Fleet& fleet) {
   return !fleet.certificates.empty() || std::any_of(fleet.bundles.begin(), fleet.bundles.end(),

@@ -18,7 +18,8 @@ std::vector<kube::ObjectId> DueCertificates(const Fleet& fleet, WallTime now);
 // Until the next of the provider's certificates is due; nullopt where it has none. 0 for one that is.
 std::optional<Millis> NextCertificate(const Fleet& fleet, WallTime now);
 
-// cert-manager's kinds (Certificate, Issuer, ClusterIssuer), which aren't applied where the operator makes certificates.
+// cert-manager's kinds (Certificate, Issuer, ClusterIssuer), which aren't applied where the operator makes
+// certificates.
 bool IsCertificateRequest(const kube::ObjectId& id);
 // Whether objects of the provider say that the operator makes, or made, its certificates.
 bool WereMadeHere(const Fleet& fleet);
