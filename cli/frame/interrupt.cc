@@ -13,6 +13,8 @@ namespace {
 constexpr timespec kLook = {0, 50'000'000};
 constexpr int kKilled = 130;  // as shells say that SIGINT ended a program
 
+std::atomic<pid_t> g_group = 0;
+
 }  // namespace
 
 Interrupt::Interrupt() {
@@ -32,10 +34,15 @@ Interrupt::~Interrupt() {
 void Interrupt::Wait() {
   while (!over_) {
     if (sigtimedwait(&signals_, nullptr, &kLook) < 0) continue;
-    if (source_.stop_requested()) _exit(kKilled);
+    if (source_.stop_requested()) {
+      if (const pid_t group = g_group; group > 0) kill(-group, SIGKILL);
+      _exit(kKilled);
+    }
     source_.request_stop();
   }
 }
+
+void EndsWithSecondInterrupt(pid_t group) { g_group = group; }
 
 Status OrInterrupted(const Context& ctx, Status done) {
   if (done.ok() || !ctx.stop.stop_requested()) return done;

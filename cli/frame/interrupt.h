@@ -2,6 +2,7 @@
 #pragma once
 
 #include <signal.h>
+#include <sys/types.h>
 
 #include <atomic>
 #include <stop_token>
@@ -30,6 +31,10 @@ class Interrupt {
   sigset_t signals_ = {}, before_ = {};
   std::thread waiter_;
 };
+
+// What the second signal ends, too, with SIGKILL: a process group that this process has made, 0 for none. It has to be
+// taken back before the group's leader is waited for. Thread-safe.
+void EndsWithSecondInterrupt(pid_t group);
 
 // `done`; where it failed and `ctx` was stopped, that this is why, and how to go on.
 Status OrInterrupted(const Context& ctx, Status done);

@@ -59,10 +59,10 @@ Result<Plan> MakePlan(const Context& ctx, const GlobalOptions& global, const App
 }
 
 // What helps to find out why, while it is still there.
-void CollectAfter(const Context& parent, ManagementCluster& cluster, const std::string& plane,
-                  const std::string& folder, const FilledIn& filled, Notes& notes) {
-  GatherInput input{plane, ArchiveName(folder, parent.clock->Now()), filled};
-  Status gathered = Gather(parent.WithTimeout(Seconds(60)), cluster, input);
+void CollectAfter(const Context& ctx, ManagementCluster& cluster, const std::string& plane, const std::string& folder,
+                  const FilledIn& filled, Notes& notes) {
+  GatherInput input{plane, ArchiveName(folder, ctx.clock->Now()), filled};
+  Status gathered = Gather(ctx.WithTimeout(Seconds(60)), cluster, input);
   if (gathered.ok()) {
     notes.Say(0, fmt::format("Logs, objects and conditions are in {}", input.archive));
   } else {
@@ -78,6 +78,11 @@ Status Apply(const Context& parent, const GlobalOptions& global, const ApplyOpti
   Notes notes(world.err);
   Plan plan = TRY(MakePlan(ctx, global, options, world, notes));
   Target target = TRY(TargetOf(options.target, world.getenv));
+  // A hook's programs take the file's own current context: they would work with another cluster.
+  if (!plan.hooks.empty() && !target.cluster.context.empty())
+    return Invalid(
+        "hooks and --kubeconfig-context don't go together, since programs take the current context of a kubeconfig: "
+        "name a file with --kubeconfig whose current context is the cluster to work with");
   plan.kubeconfig = TRY(WholePath(target.cluster.kubeconfig));
   ManagementCluster cluster = TRY(OpenTarget(ctx, target.cluster, world));
   const std::string folder = plan.folder;
@@ -90,7 +95,7 @@ Status Apply(const Context& parent, const GlobalOptions& global, const ApplyOpti
                                one.ns, one.name, one.name, one.ns);
     return Ok();
   }
-  if (options.collect && !ctx.stop.stop_requested()) CollectAfter(parent, cluster, target.plane, folder, filled, notes);
+  if (options.collect && !ctx.stop.stop_requested()) CollectAfter(ctx, cluster, target.plane, folder, filled, notes);
   return OrInterrupted(ctx, done);
 }
 

@@ -115,6 +115,101 @@ TEST_F(ApplyTest, FillsCredentialsIn) {
     EXPECT_THAT(text, Not(HasSubstr(Base64Encode("hidden-token")))) << entry.path();
   }
   EXPECT_THAT(Text("m/applied/02_infrastructure.yaml"), HasSubstr("token: ${X_TOKEN}"));
+  // G13: nor in what is handed on.
+  outcome =
+      Local({"collect", "--manifests", folder_ / "m", "-o", folder_ / "all.tar.gz"}, {{"X_TOKEN", "hidden-token"}});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const std::string archive = Gunzip(ReadFile(folder_ / "all.tar.gz").value(), 64u << 20).value();
+  EXPECT_THAT(archive, HasSubstr("token: ${X_TOKEN}"));
+  EXPECT_THAT(archive, Not(HasSubstr("hidden-token")));
+}
+
+// A Cluster's infrastructure comes of its class once all of it is there, machines' templates too.
+TEST_F(ApplyTest, AClassIsAppliedWithItsTemplates) {
+  Put("00_topology_clusterclass_c.yaml",
+      "{apiVersion: cluster.x-k8s.io/v1beta2, kind: ClusterClass, metadata: {name: c, namespace: @}, spec: {}}");
+  Put("00_topology_dockermachinetemplate_t.yaml",
+      "{apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: DockerMachineTemplate, metadata: {name: t, "
+      "namespace: @}, spec: {}}");
+  Put("01_cluster.yaml",
+      "{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {name: my, namespace: @}, spec: {topology: "
+      "{classRef: {name: c}}}}");
+  std::filesystem::remove(folder_ / "m/02_infrastructure.yaml");
+  std::filesystem::remove(folder_ / "m/10_machines.yaml");
+  PlayControllers(
+      [this](kube::Object& cluster) {
+        if (!Live("DockerMachineTemplate", "t").ok()) return;
+        Provision(cluster);
+        Ensure(cluster.json(), {"status", "initialization", "controlPlaneInitialized"}) = true;
+        Ensure(cluster.json(), {"status", "conditions"}) =
+            Json::array({{{"type", "TopologyReconciled"}, {"status", "True"}}});
+      },
+      Provision);
+  Outcome outcome = Apply({"--timeout", "infrastructure=30s", "--timeout", "machines=30s", "--no-collect"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  // The topology's machines are wanted, too, though no manifest has what makes them.
+  kube::ApplyYaml(*client_,
+                  ReplaceAll("{apiVersion: cluster.x-k8s.io/v1beta2, kind: MachineDeployment, metadata: {name: "
+                             "md, namespace: @, labels: {cluster.x-k8s.io/cluster-name: my}}, spec: "
+                             "{replicas: 1}}",
+                             "@", ns_));
+  outcome = Apply({"--timeout", "machines=2s", "--no-collect"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("MachineDeployment " + ns_ + "/md: 0 of 1 machines are there"));
+}
+
+// G11: a second run goes on where the first one ended, with machines that are there and others that aren't.
+TEST_F(ApplyTest, ASecondRunMakesTheMachinesThatAreMissing) {
+  const std::string second = ReplaceAll(ReplaceAll(kMachine, "my-0", "my-1"), "my-boot", "my-more");
+  const std::string printed =
+      "echo '{apiVersion: v1, kind: Secret, metadata: {name: NAME, namespace: @}, stringData: {value: hooked}}'";
+  Put("10_machines.yaml", kMachine);
+  PutHook("ignition", ReplaceAll(printed, "NAME", "my-boot"));
+  PlayControllers(Provision, Provision);
+  Outcome outcome = Apply({"--no-collect"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  // People remove such a Secret once its machine runs.
+  ASSERT_TRUE(client_->Delete(ctx_, kube::Builtin("Secret"), ns_, "my-boot").ok());
+  Put("10_machines.yaml", kMachine + std::string("\n---\n") + second);
+  PutHook("ignition", "cat >" + (folder_ / "given") + "; " + ReplaceAll(printed, "NAME", "my-boot") + "; echo ---; " +
+                          ReplaceAll(printed, "NAME", "my-more"));
+  outcome = Apply({"--no-collect"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(Text("given"), AllOf(HasSubstr("name: my-1"), Not(HasSubstr("name: my-0"))));
+  EXPECT_TRUE(Live("Secret", "my-more").ok());
+  EXPECT_EQ(Live("Secret", "my-boot").code(), Code::kNotFound);
+  EXPECT_TRUE(Live("Machine", "my-1").ok());
+}
+
+// G11: what people mend is applied, and given its time, whatever an older object says.
+TEST_F(ApplyTest, GoesOnAfterAFailureThatWasMended) {
+  const std::string deployment =
+      "{apiVersion: cluster.x-k8s.io/v1beta2, kind: MachineDeployment, metadata: {name: md, namespace: @, labels: "
+      "{cluster.x-k8s.io/cluster-name: my}}, spec: {clusterName: my, flavor: SIZE}}";
+  kube::ApplyYaml(*client_, ReplaceAll("{apiVersion: cluster.x-k8s.io/v1beta2, kind: Machine, metadata: {name: old, "
+                                       "namespace: @, labels: {cluster.x-k8s.io/cluster-name: my}}, spec: {}}",
+                                       "@", ns_));
+  Put("10_machines.yaml", ReplaceAll(deployment, "SIZE", "huge"));
+  // The controller replaces the machine once it has another size.
+  PlayControllers(Provision, [this](kube::Object& machine) {
+    auto maker = Live("MachineDeployment", "md");
+    if (!maker.ok()) return;
+    if (GetString(maker->json(), {"spec", "flavor"}) == "huge") {
+      Ensure(machine.json(), {"status", "failureReason"}) = "CreateError";
+    } else {
+      static_cast<void>(client_->Delete(ctx_, MachineResource(), ns_, machine.name()));
+    }
+  });
+  Outcome outcome = Apply({"--no-collect"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("stage machines: machines: Machine " + ns_ + "/old has failed: CreateError"));
+  // Nothing is changed: nothing becomes better.
+  outcome = Apply({"--no-collect"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("stage machines: machines: Machine " + ns_ + "/old has failed: CreateError"));
+  Put("10_machines.yaml", ReplaceAll(deployment, "SIZE", "small"));
+  outcome = Apply({"--no-collect", "--timeout", "machines=30s"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
 }
 
 // G11, G13: at once, and not at the end of the stage's time; and what helps to find out why is collected.

@@ -92,20 +92,24 @@ class LocalClustersTest : public testing::Test {
 
  private:
   static std::string GroupOf(const std::string& kind) {
-    return kind == "DockerCluster" ? "infrastructure.cluster.x-k8s.io" : "cluster.x-k8s.io";
+    return kind.starts_with("Docker") ? "infrastructure.cluster.x-k8s.io" : "cluster.x-k8s.io";
   }
   static bool MakeKinds(kube::Client& client) {
     const std::string core = "cluster.x-k8s.io";
-    kube::ApplyYaml(client, CrdOf(core, "Cluster", "clusters") + CrdOf(core, "Machine", "machines") +
-                                CrdOf(core, "MachineDeployment", "machinedeployments") +
-                                CrdOf(core, "MachineSet", "machinesets") + CrdOf(core, "MachinePool", "machinepools") +
-                                CrdOf("infrastructure.cluster.x-k8s.io", "DockerCluster", "dockerclusters"));
+    kube::ApplyYaml(
+        client, CrdOf(core, "Cluster", "clusters") + CrdOf(core, "Machine", "machines") +
+                    CrdOf(core, "MachineDeployment", "machinedeployments") + CrdOf(core, "MachineSet", "machinesets") +
+                    CrdOf(core, "MachinePool", "machinepools") + CrdOf(core, "ClusterClass", "clusterclasses") +
+                    CrdOf("infrastructure.cluster.x-k8s.io", "DockerCluster", "dockerclusters") +
+                    CrdOf("infrastructure.cluster.x-k8s.io", "DockerMachineTemplate", "dockermachinetemplates"));
     return kube::Eventually([&] {
       client.mapper().Invalidate();
-      for (const char* kind : {"Cluster", "Machine", "MachineDeployment", "MachineSet", "MachinePool"}) {
+      for (const char* kind :
+           {"Cluster", "Machine", "MachineDeployment", "MachineSet", "MachinePool", "ClusterClass"}) {
         if (!client.mapper().For(Context{}, {"cluster.x-k8s.io", kind}).ok()) return false;
       }
       return client.mapper().For(Context{}, {"infrastructure.cluster.x-k8s.io", "DockerCluster"}).ok() &&
+             client.mapper().For(Context{}, {"infrastructure.cluster.x-k8s.io", "DockerMachineTemplate"}).ok() &&
              client.List(Context{}, ClusterResource(), "default").ok() &&
              client.List(Context{}, MachineResource(), "default").ok();
     });

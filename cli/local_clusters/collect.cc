@@ -14,8 +14,10 @@
 #include "base/strings.h"
 #include "base/yaml/yaml.h"
 #include "cli/frame/interrupt.h"
+#include "cli/frame/lookup.h"
 #include "cli/frame/output.h"
 #include "cli/frame/printable.h"
+#include "cli/local_clusters/manifest_folder.h"
 #include "cli/local_clusters/progress.h"
 #include "cli/local_clusters/watch.h"
 #include "fetch/archives/tar.h"
@@ -42,6 +44,11 @@ class Gatherer {
   Status Objects();
   void Trees();
   void Logs();
+  void Miss(const std::string& what, const std::string& why) {
+    errors_ += fmt::format("{}: {}\n", what, PrintableLine(why));
+  }
+  // Nothing was read.
+  bool empty() const { return files_.empty(); }
   Files Take();
 
  private:
@@ -50,7 +57,6 @@ class Gatherer {
   void SecretNames();
   void AddConditions(const kube::Object& object);
   void AddLog(const fs::path& file, const std::string& name);
-  void Miss(const std::string& what, const std::string& why) { errors_ += fmt::format("{}: {}\n", what, why); }
 
   const Context& ctx_;
   ManagementCluster& cluster_;
@@ -120,6 +126,7 @@ Status Gatherer::Objects() {
   for (const char* kind : {"Deployment", "Pod", "Node", "Namespace"}) AddKind(kube::Builtin(kind));
   auto events = cluster_.client().mapper().For(ctx_, {"", "Event"}, "v1");
   if (events.ok()) AddKind(*events);
+  if (!events.ok()) Miss("Events", events.error().message);
   SecretNames();
   return Ok();
 }
@@ -162,6 +169,7 @@ void Gatherer::Logs() {
       if (!at->is_regular_file() || at->is_symlink() || at->path().extension() != ".log") continue;
       AddLog(at->path(), fmt::format("{}/{}", part, fs::relative(at->path(), root).string()));
     }
+    if (error && error != std::errc::no_such_file_or_directory) Miss(root.string(), error.message());
   }
 }
 
@@ -169,6 +177,18 @@ Files Gatherer::Take() {
   Add("conditions.txt", bad_ + (bad_.empty() || good_.empty() ? "" : "\n") + good_);
   Add("errors.txt", errors_);
   return std::move(files_);
+}
+
+// What `local apply` fills in, from the same places.
+Result<FilledIn> ValuesOf(const std::string& folder, const Config& config) {
+  FilledIn out;
+  if (folder.empty()) return out;
+  std::vector<Manifest> manifests = TRY_WITH(ReadManifests(folder), "--manifests");
+  Lookup lookup(config);
+  Status filled = FillInAll(manifests, lookup.function(), out);
+  if (lookup.error()) return *lookup.error();
+  TRY_WITH(filled, "--manifests");
+  return out;
 }
 
 }  // namespace
@@ -182,9 +202,11 @@ Status Gather(const Context& ctx, ManagementCluster& cluster, const GatherInput&
   Gatherer gatherer(ctx, cluster, input);
   Status objects = gatherer.Objects();
   if (objects.ok()) gatherer.Trees();
-  gatherer.Logs();  // above all where the API server is away
+  if (!objects.ok()) gatherer.Miss("objects", objects.error().message);
+  gatherer.Logs();                                    // above all where the API server is away
+  if (ctx.stop.stop_requested()) return ctx.Check();  // what was read is half of it
+  if (!objects.ok() && gatherer.empty()) return objects;
   const Files files = gatherer.Take();
-  if (files.empty()) return objects;
   std::vector<std::pair<std::string, std::string_view>> entries;
   for (const auto& [name, text] : files) entries.emplace_back(name, text);
   return WriteOutputFile(input.archive, Gzip(fetch::WriteTar(entries)));
@@ -194,11 +216,13 @@ Status Collect(const Context& parent, const GlobalOptions& global, const Collect
   Interrupt interrupt;
   Context ctx = parent.WithStop(interrupt.token());
   Notes notes(world.err);
-  TRY(LoadConfig(ctx, global, world.getenv, notes));  // nothing of it is needed; one that was asked for has to be right
+  Config config = TRY(LoadConfig(ctx, global, world.getenv, notes));
+  FilledIn filled = TRY(ValuesOf(flags.manifests, config));
   Target target = TRY(TargetOf(flags.target, world.getenv));
   ManagementCluster cluster = TRY(ManagementCluster::Open(target.cluster, world.getenv));
-  GatherInput input{target.plane, flags.output.empty() ? ArchiveName(".", ctx.clock->Now()) : flags.output, {}};
-  TRY(Gather(ctx, cluster, input));
+  GatherInput input{target.plane, flags.output.empty() ? ArchiveName(".", ctx.clock->Now()) : flags.output,
+                    std::move(filled)};
+  TRY(OrInterrupted(ctx, Gather(ctx, cluster, input)));
   world.out << input.archive << "\n";
   return Ok();
 }

@@ -11,7 +11,8 @@ namespace capi::cli::local_clusters {
 // The flags. A value.
 struct CollectFlags {
   TargetOptions target;
-  std::string output;  // "" for a name with the time, in the working folder
+  std::string output;     // "" for a name with the time, in the working folder
+  std::string manifests;  // folder whose values of references are left out; "" for none
 };
 
 // behaviour.md G13.
@@ -28,7 +29,8 @@ struct GatherInput {
 std::string ArchiveName(const std::string& folder, WallTime now);
 
 // Writes the archive, for its owner alone. What can't be read is named in its errors.txt; an error is only that nothing
-// could be read or written. No value of a Secret is in it.
+// could be read or written, or that `ctx` was stopped: nothing is written then. No value of a Secret is in it, nor one
+// of `filled` with four characters or more.
 Status Gather(const Context& ctx, ManagementCluster& cluster, const GatherInput& input);
 
 }  // namespace capi::cli::local_clusters

@@ -1,5 +1,7 @@
 #include "cli/local_clusters/commands.h"
 
+#include <fmt/format.h>
+
 #include <memory>
 
 #include "cli/local_clusters/apply.h"
@@ -93,12 +95,29 @@ void AddWait(CommandLine& line, CLI::App& local) {
 void AddCollect(CommandLine& line, CLI::App& local) {
   CLI::App& command = line.Add(local, "collect",
                                "Write logs, objects and conditions into one archive, to find out what went wrong.\n\n"
-                               "The values of Secrets are left out. Logs are as the programs wrote them.",
+                               "The values of Secrets are left out, and with --manifests those that `local apply` has\n"
+                               "filled in. Logs are as the programs wrote them.",
                                "  clusterctl local collect --dir plane -o collected.tar.gz\n");
   auto options = std::make_shared<CollectFlags>();
   command.add_option("-o,--output-file", options->output, "The archive; without it collected-TIME.tar.gz");
+  command.add_option("--manifests", options->manifests,
+                     "Folder of manifests: the values of their references, from the environment, are left out");
   AddTargetFlags(line, command, options->target);
   line.Finish(command, [&line, options] { return Collect(Context{}, line.global(), *options, line.world()); });
+}
+
+// What was given to `destroy` itself isn't what `destroy bootstrap` works with: a plane or a namespace that is passed
+// over would be another one's machine.
+Status CheckNoneGiven(const CLI::App& destroy) {
+  for (const CLI::Option* option : destroy.get_options()) {
+    if (option->count() == 0) continue;
+    return Error{Code::kInvalidArgument,
+                 fmt::format("`local destroy bootstrap` takes no {} of `local destroy`: write its own flags behind the "
+                             "word bootstrap; a cluster of that name is named by `-- bootstrap`",
+                             option->get_name()),
+                 {}};
+  }
+  return Ok();
 }
 
 void AddDestroy(CommandLine& line, CLI::App& local) {
@@ -114,7 +133,7 @@ void AddDestroy(CommandLine& line, CLI::App& local) {
                      "Their namespace; without it the current one, with --all every one");
   command.add_flag("--all", options->all, "All clusters");
   command.add_flag("-y,--yes", options->yes, "With --all: don't ask");
-  command.add_option("--timeout", options->timeout, "How long each may take")->capture_default_str();
+  command.add_option("--timeout", options->timeout, "How long they may take")->capture_default_str();
   AddTargetFlags(line, command, options->target);
   line.Finish(command, [&line, options] { return Destroy(Context{}, line.global(), *options, line.world()); });
 
@@ -128,7 +147,10 @@ void AddDestroy(CommandLine& line, CLI::App& local) {
   bootstrap.add_option("--machine", alone->machine, "Name of the Machine; without it NAME-bootstrap");
   bootstrap.add_option("--timeout", alone->timeout, "How long it may take")->capture_default_str();
   AddTargetFlags(line, bootstrap, alone->target);
-  line.Finish(bootstrap, [&line, alone] { return DestroyBootstrap(Context{}, line.global(), *alone, line.world()); });
+  line.Finish(bootstrap, [&line, &command, alone]() -> Status {
+    TRY(CheckNoneGiven(command));
+    return DestroyBootstrap(Context{}, line.global(), *alone, line.world());
+  });
 }
 
 void AddMove(CommandLine& line, CLI::App& local) {
@@ -136,7 +158,7 @@ void AddMove(CommandLine& line, CLI::App& local) {
       line.Add(local, "move",
                "Move clusters into the cluster that was made, which looks after itself from then on.\n\n"
                "That one needs the providers first (`clusterctl init`). Its manifests are kept there, too, without\n"
-               "Secrets, in the ConfigMap local-manifests.",
+               "Secrets, in the ConfigMap local-manifests.NAME.",
                "  clusterctl get kubeconfig my-cluster >target.kubeconfig\n"
                "  clusterctl init --kubeconfig target.kubeconfig --infrastructure aws\n"
                "  clusterctl local move --dir plane --to-kubeconfig target.kubeconfig --manifests manifests\n");

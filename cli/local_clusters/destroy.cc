@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <optional>
 #include <set>
 
 #include "api/types.h"
 #include "base/strings.h"
 #include "cli/frame/confirm.h"
 #include "cli/frame/interrupt.h"
+#include "cli/frame/printable.h"
 #include "cli/local_clusters/wait.h"
 #include "cli/local_clusters/watch.h"
 
@@ -18,6 +21,7 @@ namespace {
 constexpr Millis kPause{500};
 constexpr Seconds kToTell{30};  // for a report once the time is over
 constexpr size_t kMostTold = 30;
+constexpr size_t kMostDrawn = 20;  // more push what was said before out of the terminal
 constexpr char kClusterLabel[] = "cluster.x-k8s.io/cluster-name";
 
 Error Invalid(std::string message) { return Error{Code::kInvalidArgument, std::move(message), {}}; }
@@ -51,31 +55,74 @@ Status CheckClusters(Deleting& in, const std::vector<ClusterName>& clusters) {
     auto live = in.cluster.client().Get(in.ctx, ClusterResource(), name.ns, name.name);
     if (!live.ok() && live.code() == Code::kNotFound) continue;  // what an earlier run has done
     if (!live.ok()) return live.error();
-    if (!GetBool(live->json(), {"spec", "paused"})) continue;
-    return Error{
-        Code::kFailedPrecondition,
-        fmt::format("Cluster {}/{} is paused: nothing of it would be deleted. Set its spec.paused to false first",
-                    name.ns, name.name),
-        {}};
+    if (!IsPaused(*live)) continue;
+    return Error{Code::kFailedPrecondition,
+                 fmt::format("Cluster {}/{} is paused: nothing of it would be deleted. Set its spec.paused to false, "
+                             "and remove the annotation cluster.x-k8s.io/paused, first",
+                             name.ns, name.name),
+                 {}};
   }
   return Ok();
 }
 
-// Deletes what has that uid still, and waits until it is gone; what is there is drawn meanwhile.
-Status DeleteAndWait(Deleting& in, const kube::Resource& resource, const ClusterName& name, const std::string& uid,
-                     const Context& bounded) {
+// What is to be deleted, and how far that is. A value.
+struct Victim {
+  ClusterName name;
+  std::string uid;
+  std::optional<Status> end = {};  // gone, or what no wait mends
+};
+
+// Deletes what has that uid still, where that isn't begun yet: an answer that was lost is asked for again.
+Status DeleteOnce(Deleting& in, const kube::Resource& resource, const Victim& victim, const Context& bounded) {
+  if (victim.uid.empty()) return Invalid(fmt::format("{} {} has no uid", resource.kind, victim.name.name));
   kube::DeleteOptions options;
-  options.uid = uid;
-  Status deleted = in.cluster.client().Delete(bounded, resource, name.ns, name.name, options);
-  if (!deleted.ok() && deleted.code() == Code::kNotFound) return Ok();
-  if (!deleted.ok() && !deleted.error().Transient()) return deleted;
+  options.uid = victim.uid;
+  Status deleted = in.cluster.client().Delete(bounded, resource, victim.name.ns, victim.name.name, options);
+  return deleted.ok() || deleted.error().Transient() || !bounded.Check().ok() ? Ok() : deleted;
+}
+
+// One look. `line` gets how it is.
+void Look(Deleting& in, const kube::Resource& resource, Victim& victim, const Context& bounded, std::string& line) {
+  auto live = in.cluster.client().Get(bounded, resource, victim.name.ns, victim.name.name);
+  if (!live.ok()) {
+    if (live.code() == Code::kNotFound) victim.end = Ok();
+    if (!victim.end && !live.error().Transient() && bounded.Check().ok()) victim.end = live.error();
+    return;
+  }
+  if (live->uid() != victim.uid) {  // a new one of its name
+    victim.end = Ok();
+    return;
+  }
+  if (!live->deleting()) {
+    Status again = DeleteOnce(in, resource, victim, bounded);
+    // Gone since that look, or another one by now: the next look says which.
+    const bool raced = !again.ok() && (again.code() == Code::kNotFound || again.code() == Code::kConflict);
+    if (!again.ok() && !raced) victim.end = again;
+  }
+  line = fmt::format("Deleting {}: {}", Describe(*live), HangsBy(*live));
+}
+
+// Begins with all of them at once, then waits until each is gone; what is there is drawn meanwhile. `gone` hears of
+// each as it goes. What isn't gone at the end of the time has no `end`, or an error.
+void DeleteAndWait(Deleting& in, const kube::Resource& resource, std::vector<Victim>& victims, const Context& bounded,
+                   const std::function<void(const ClusterName&)>& gone) {
   while (true) {
-    auto live = in.cluster.client().Get(bounded, resource, name.ns, name.name);
-    if (!live.ok() && live.code() == Code::kNotFound) return Ok();
-    if (live.ok() && live->uid() != uid) return Ok();  // a new one of its name
-    if (!live.ok() && !live.error().Transient() && bounded.Check().ok()) return live.error();
-    if (live.ok()) in.lines.Draw({fmt::format("Deleting {}: {}", Describe(*live), HangsBy(*live))});
-    if (!bounded.Check().ok() || !in.ctx.clock->Sleep(in.ctx.stop, kPause)) return bounded.Check();
+    bool all = true;
+    std::vector<std::string> lines;
+    for (Victim& victim : victims) {
+      if (victim.end) continue;
+      std::string line;
+      Look(in, resource, victim, bounded, line);
+      if (victim.end && victim.end->ok()) {
+        in.lines.Draw({});
+        gone(victim.name);
+      }
+      all = all && victim.end.has_value();
+      if (!line.empty() && lines.size() < kMostDrawn) lines.push_back(std::move(line));
+    }
+    if (all || !bounded.Check().ok()) return;
+    if (!lines.empty()) in.lines.Draw(lines);
+    if (!in.ctx.clock->Sleep(in.ctx.stop, kPause)) return;
   }
 }
 
@@ -106,30 +153,51 @@ void Tell(const Deleting& in, const ClusterName& name, World& world) {
   in.lines.Draw({});
   std::vector<std::string> hangs = WhatHangs(in.ctx.WithStop({}).WithTimeout(kToTell), in.cluster, name);
   if (hangs.empty()) return;
-  world.err << "These are still there:\n";
-  for (size_t i = 0; i < std::min(hangs.size(), kMostTold); ++i) world.err << "  " << hangs[i] << "\n";
+  world.err << fmt::format("Of Cluster {}/{} these are still there:\n", name.ns, name.name);
+  for (size_t i = 0; i < std::min(hangs.size(), kMostTold); ++i) world.err << "  " << PrintableLine(hangs[i]) << "\n";
   if (hangs.size() > kMostTold) world.err << fmt::format("  and {} more\n", hangs.size() - kMostTold);
 }
 
-Status DeleteCluster(Deleting& in, const ClusterName& name, Millis timeout, World& world) {
-  auto live = in.cluster.client().Get(in.ctx, ClusterResource(), name.ns, name.name);
-  if (!live.ok() && live.code() == Code::kNotFound) {
-    world.out << fmt::format("Cluster {}/{} isn't there\n", name.ns, name.name);
-    return Ok();
+// Those that are there, with their uids.
+Result<std::vector<Victim>> FindVictims(Deleting& in, const std::vector<ClusterName>& clusters, World& world) {
+  std::vector<Victim> out;
+  for (const ClusterName& name : clusters) {
+    auto live = in.cluster.client().Get(in.ctx, ClusterResource(), name.ns, name.name);
+    if (!live.ok() && live.code() == Code::kNotFound) {
+      world.out << fmt::format("Cluster {}/{} isn't there\n", name.ns, name.name);
+      continue;
+    }
+    if (!live.ok()) return live.error();
+    out.push_back({name, live->uid()});
   }
-  if (!live.ok()) return live.error();
-  Status gone = DeleteAndWait(in, ClusterResource(), name, live->uid(), in.ctx.WithTimeout(timeout));
-  if (gone.ok()) {
-    in.lines.Draw({});
+  return out;
+}
+
+// One that hangs keeps no other from its end: all are begun, and all that are left are told.
+Status DeleteClusters(Deleting& in, const std::vector<ClusterName>& clusters, Millis timeout, World& world) {
+  std::vector<Victim> victims = TRY(FindVictims(in, clusters, world));
+  DeleteAndWait(in, ClusterResource(), victims, in.ctx.WithTimeout(timeout), [&](const ClusterName& name) {
     world.out << fmt::format("Cluster {}/{} is deleted\n", name.ns, name.name);
-    return Ok();
+  });
+  std::vector<std::string> late, failed;
+  Code code = Code::kDeadlineExceeded;
+  for (const Victim& victim : victims) {
+    if (victim.end && victim.end->ok()) continue;
+    Tell(in, victim.name, world);
+    const std::string name = fmt::format("{}/{}", victim.name.ns, victim.name.name);
+    if (!victim.end) {
+      late.push_back(name);
+    } else {
+      code = victim.end->code();
+      failed.push_back(fmt::format("Cluster {}: {}", name, victim.end->error().message));
+    }
   }
-  Tell(in, name, world);
-  if (gone.code() != Code::kDeadlineExceeded) return gone;
-  return Error{Code::kDeadlineExceeded,
-               fmt::format("Cluster {}/{} is not gone after {}: look at what hangs, and run the same command again",
-                           name.ns, name.name, api::FormatDuration(timeout)),
-               {}};
+  if (late.empty() && failed.empty()) return Ok();
+  TRY(in.ctx.Check());
+  if (!late.empty())
+    failed.push_back(fmt::format("Cluster {} {} not gone after {}: look at what hangs, and run the same command again",
+                                 JoinNames(late, 10), late.size() == 1 ? "is" : "are", api::FormatDuration(timeout)));
+  return Error{code, Join(failed, "; "), {}};
 }
 
 // Whoever made it would make another one.
@@ -167,6 +235,10 @@ std::string HangsBy(const kube::Object& object) {
 
 Status Destroy(const Context& parent, const GlobalOptions& global, const DestroyOptions& options, World& world) {
   if (options.names.empty() == !options.all) return Invalid("name the clusters to delete, or all of them with --all");
+  // A shell's variable that isn't set.
+  for (const std::string& name : options.names) {
+    if (name.empty()) return Invalid("the name of a cluster is empty");
+  }
   Millis timeout = TRY(ParseTimeout(options.timeout));
   Interrupt interrupt;
   Context ctx = parent.WithStop(interrupt.token());
@@ -178,7 +250,7 @@ Status Destroy(const Context& parent, const GlobalOptions& global, const Destroy
   Deleting in{ctx, cluster, lines};
   std::vector<ClusterName> clusters = TRY(ChooseClusters(in, options, world));
   TRY(CheckClusters(in, clusters));
-  for (const ClusterName& name : clusters) TRY(OrInterrupted(ctx, DeleteCluster(in, name, timeout, world)));
+  TRY(OrInterrupted(ctx, DeleteClusters(in, clusters, timeout, world)));
   if (clusters.empty()) world.out << "No Clusters are there\n";
   return Ok();
 }
@@ -206,16 +278,18 @@ Status DestroyBootstrap(const Context& parent, const GlobalOptions& global, cons
   if (GetString(machine->json(), {"spec", "clusterName"}) != options.names[0])
     return Invalid(fmt::format("{} is not of Cluster {}", Describe(*machine), options.names[0]));
   TRY(CheckStandsAlone(*machine));
-  Status gone = DeleteAndWait(in, MachineResource(), name, machine->uid(), ctx.WithTimeout(timeout));
+  std::vector<Victim> victims = {{name, machine->uid()}};
+  DeleteAndWait(in, MachineResource(), victims, ctx.WithTimeout(timeout), [&](const ClusterName& gone) {
+    world.out << fmt::format("Machine {}/{} is deleted\n", gone.ns, gone.name);
+  });
   lines.Draw({});
-  if (gone.ok()) {
-    world.out << fmt::format("Machine {}/{} is deleted\n", name.ns, name.name);
-    return Ok();
-  }
+  const std::optional<Status>& end = victims[0].end;
+  if (end && end->ok()) return Ok();
+  const Error error = end ? end->error() : Error{Code::kDeadlineExceeded, "its time is over", {}};
   auto last = cluster.client().Get(ctx.WithStop({}).WithTimeout(kToTell), MachineResource(), name.ns, name.name);
-  const std::string why = last.ok() ? HangsBy(*last) : gone.error().message;
+  const std::string why = last.ok() ? HangsBy(*last) : error.message;
   return OrInterrupted(ctx,
-                       Error{gone.code(), fmt::format("Machine {}/{} is not gone: {}", name.ns, name.name, why), {}});
+                       Error{error.code, fmt::format("Machine {}/{} is not gone: {}", name.ns, name.name, why), {}});
 }
 
 }  // namespace capi::cli::local_clusters

@@ -59,6 +59,39 @@ TEST_F(DestroyTest, AllOfANamespace) {
   EXPECT_EQ(Live("Cluster", "b").code(), Code::kNotFound);
 }
 
+// G14: one that hangs keeps no other from its end.
+TEST_F(DestroyTest, AllAreBegunAtOnce) {
+  MakeCluster("a", "cluster.cluster.x-k8s.io");
+  MakeCluster("b");
+  MakeCluster("c", "cluster.cluster.x-k8s.io");
+  Outcome outcome = Local({"destroy", "--all", "--yes", "-n", ns_, "--timeout", "1s"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_EQ(outcome.out, "Cluster " + ns_ + "/b is deleted\n");
+  EXPECT_THAT(outcome.err, HasSubstr("Cluster " + ns_ + "/a, " + ns_ + "/c are not gone after 1s"));
+  for (const char* name : {"a", "c"}) {
+    kube::Object cluster = Live("Cluster", name).value();
+    EXPECT_TRUE(cluster.deleting());
+    cluster.json()["metadata"].erase("finalizers");
+    ASSERT_TRUE(client_->Update(ctx_, ClusterResource(), cluster).ok());
+  }
+}
+
+// G14: what others wrote can't move the terminal's cursor.
+TEST_F(DestroyTest, WhatHangsIsTextAlone) {
+  MakeCluster("my", "cluster.cluster.x-k8s.io");
+  kube::Object cluster = Live("Cluster", "my").value();
+  Ensure(cluster.json(), {"status", "conditions"}) = Json::array(
+      {{{"type", "Deleting"}, {"status", "True"}, {"reason", "Waits"}, {"message", "for\x1b[2J\nCluster is deleted"}}});
+  ASSERT_TRUE(client_->Update(ctx_, ClusterResource(), cluster, {.subresource = "status"}).ok());
+  Outcome outcome = Local({"destroy", "my", "-n", ns_, "--timeout", "1s"});
+  EXPECT_THAT(outcome.err, HasSubstr("Deleting True: Waits: for"));
+  EXPECT_THAT(outcome.err, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(outcome.err, Not(HasSubstr("\nCluster is deleted")));
+  cluster = Live("Cluster", "my").value();
+  cluster.json()["metadata"].erase("finalizers");
+  ASSERT_TRUE(client_->Update(ctx_, ClusterResource(), cluster).ok());
+}
+
 TEST_F(DestroyTest, APausedClusterIsLeftAlone) {
   MakeCluster("a");
   Make(
@@ -66,6 +99,13 @@ TEST_F(DestroyTest, APausedClusterIsLeftAlone) {
   Outcome outcome = Local({"destroy", "a", "p", "-n", ns_});
   EXPECT_EQ(outcome.code, 1);
   EXPECT_THAT(outcome.err, HasSubstr("/p is paused"));
+  EXPECT_TRUE(Live("Cluster", "a").ok()) << "nothing is begun";
+  Make(
+      "{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {name: q, namespace: @, annotations: "
+      "{cluster.x-k8s.io/paused: ''}}, spec: {}}");
+  outcome = Local({"destroy", "a", "q", "-n", ns_});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("/q is paused"));
   EXPECT_TRUE(Live("Cluster", "a").ok()) << "nothing is begun";
 }
 
@@ -92,6 +132,21 @@ TEST_F(DestroyTest, TheBootstrapMachineAlone) {
 }
 
 // G13.
+TEST_F(DestroyTest, CollectsWhatIsThereWithoutAnApiServer) {
+  folder_.Put("plane/logs/etcd.log", "words");
+  folder_.Put(
+      "plane/kubeconfig",
+      "{apiVersion: v1, kind: Config, current-context: a, contexts: [{name: a, context: {cluster: a, user: a}}], "
+      "clusters: [{name: a, cluster: {server: 'http://127.0.0.1:1'}}], users: [{name: a, user: {}}]}");
+  Outcome outcome = Clusterctl({"local", "collect", "--dir", folder_ / "plane", "-o", folder_ / "all.tar.gz"},
+                               {{"HOME", folder_.path()}});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  auto files = fetch::ReadTar(Gunzip(ReadFile(folder_ / "all.tar.gz").value(), 64u << 20).value());
+  ASSERT_TRUE(files.ok()) << files.error().message;
+  EXPECT_EQ((*files)["logs/etcd.log"], "words");
+  EXPECT_THAT((*files)["errors.txt"], HasSubstr("objects: "));
+}
+
 TEST_F(DestroyTest, CollectsObjectsAndNoSecrets) {
   MakeCluster("my");
   Make("{apiVersion: v1, kind: Secret, metadata: {name: account, namespace: @}, stringData: {a: hidden-value}}");

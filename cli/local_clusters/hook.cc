@@ -14,6 +14,8 @@
 #include <map>
 #include <optional>
 
+#include "cli/frame/interrupt.h"
+
 namespace capi::cli::local_clusters {
 namespace {
 
@@ -21,6 +23,8 @@ constexpr size_t kMaxOutput = 64u << 20;
 constexpr Millis kGrace = Seconds(5);
 // How often the end of the context, and of the program, is looked at while nothing comes from the program.
 constexpr int kLookMillis = 50;
+// In one round; they take all that a pipe may hold.
+constexpr int kMostReads = 64;
 
 // Both ends of a pipe, closed with it. Thread-compatible.
 struct Pipe {
@@ -79,9 +83,7 @@ class Running {
   Running(const Running&) = delete;
   Running& operator=(const Running&) = delete;
   ~Running() {
-    if (pid_ <= 0 || end_) return;
-    kill(-pid_, SIGKILL);
-    waitpid(pid_, nullptr, 0);
+    if (pid_ > 0 && !end_) Reap();
   }
 
   Status Start();
@@ -95,6 +97,8 @@ class Running {
   void Read(Pipe& pipe, const std::function<void(std::string_view)>& see);
   bool Ended();
   void End();
+  // Waits for its end, and ends what it has started.
+  void Reap();
 
   const Context& ctx_;
   const HookRun& run_;
@@ -118,13 +122,15 @@ Status Running::Start() {
   pid_ = fork();
   if (pid_ == 0) BeChild(path.c_str(), argv.data(), envp.data(), files, parent);
   if (pid_ < 0) return Error{Code::kInternal, fmt::format("{}: {}", run_.path, std::strerror(errno)), {}};
+  setpgid(pid_, pid_);  // both do it: whoever comes first
+  EndsWithSecondInterrupt(pid_);
   in_.Close(0);
   out_.Close(1);
   words_.Close(1);
   errors.Close(1);
   int number = 0;
   if (read(errors.ends[0], &number, sizeof number) == sizeof number) {
-    waitpid(pid_, nullptr, 0);
+    Reap();
     pid_ = -1;
     return Error{Code::kInvalidArgument, fmt::format("{} can't be run: {}", run_.path, std::strerror(number)), {}};
   }
@@ -147,7 +153,8 @@ void Running::Write() {
 
 void Running::Read(Pipe& pipe, const std::function<void(std::string_view)>& see) {
   std::array<char, 16384> buffer;
-  while (true) {
+  // One that never stops to write is not read for ever: the end of the context has to be looked at.
+  for (int turn = 0; turn < kMostReads; ++turn) {
     ssize_t n = read(pipe.ends[0], buffer.data(), buffer.size());
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && errno == EAGAIN) return;
@@ -158,9 +165,20 @@ void Running::Read(Pipe& pipe, const std::function<void(std::string_view)>& see)
 }
 
 bool Running::Ended() {
-  int status = 0;
-  if (!end_ && waitpid(pid_, &status, WNOHANG) == pid_) end_ = status;
+  siginfo_t info{};
+  // It isn't taken away yet: until then nothing else has its number.
+  const bool over =
+      !end_ && waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid_;
+  if (over) Reap();
   return end_.has_value();
+}
+
+void Running::Reap() {
+  int status = 0;
+  kill(-pid_, SIGKILL);
+  EndsWithSecondInterrupt(0);
+  waitpid(pid_, &status, 0);
+  end_ = status;
 }
 
 Status Running::Exchange() {
@@ -175,7 +193,8 @@ Status Running::Exchange() {
 }
 
 Status Running::Serve() {
-  // What it leaves behind in the background may hold the pipes open for ever: its own end counts.
+  // Its own end counts: what it has left in the background ends with it, but what has gone into a group of its own may
+  // hold the pipes open for ever.
   while (!Ended()) {
     Status going = ctx_.Check();
     if (going.ok()) going = Exchange();
@@ -194,11 +213,7 @@ void Running::End() {
     static_cast<void>(Exchange());  // it may have something to say yet
     output_.clear();
   }
-  kill(-pid_, SIGKILL);
-  if (end_) return;
-  int status = 0;
-  waitpid(pid_, &status, 0);
-  end_ = status;
+  if (!end_) Reap();
 }
 
 Result<std::string> Running::Outcome() {

@@ -60,9 +60,12 @@ bool IsBootstrapSecret(const kube::Object& object, const std::set<std::string>& 
          names.contains(object.ns() + "/" + object.name());
 }
 
-Status TakeSecrets(std::string_view printed, const std::set<std::string>& names, std::vector<Manifest>& secrets) {
+Status TakeSecrets(std::string_view printed, const std::set<std::string>& names, const std::set<std::string>& begun,
+                   std::vector<Manifest>& secrets) {
   for (kube::Object& object : TRY(ReadPrinted(printed))) {
-    if (!IsBootstrapSecret(object, names))
+    const bool wanted = IsBootstrapSecret(object, names);
+    if (!wanted && IsBootstrapSecret(object, begun)) continue;
+    if (!wanted)
       return Invalid(fmt::format(
           "the hook printed {}, which is no bootstrap Secret that a machine of the manifests names (there are: {})",
           object.id().ToString(),

@@ -21,8 +21,9 @@ Status TakeChanged(std::string_view printed, std::vector<Manifest>& manifests);
 std::set<std::string> BootstrapSecrets(const std::vector<Manifest>& manifests);
 bool IsBootstrapSecret(const kube::Object& object, const std::set<std::string>& names);
 
-// What the hook ignition printed: bootstrap Secrets, which take the place of those of `secrets`, or are added.
-// kInvalidArgument for any other object, by its name alone.
-Status TakeSecrets(std::string_view printed, const std::set<std::string>& names, std::vector<Manifest>& secrets);
+// What the hook ignition printed: bootstrap Secrets, which take the place of those of `secrets`, or are added. Those of
+// `begun`, of machines that are there, are passed over. kInvalidArgument for any other object, by its name alone.
+Status TakeSecrets(std::string_view printed, const std::set<std::string>& names, const std::set<std::string>& begun,
+                   std::vector<Manifest>& secrets);
 
 }  // namespace capi::cli::local_clusters

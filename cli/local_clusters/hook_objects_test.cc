@@ -49,14 +49,18 @@ TEST(HookObjects, IgnitionReplacesBootstrapSecretsAlone) {
   EXPECT_THAT(names, ElementsAre("n/boot"));
   std::vector<Manifest> secrets;
   const std::string boot = "{apiVersion: v1, kind: Secret, metadata: {name: boot, namespace: n}, stringData: {value: ";
-  ASSERT_TRUE(TakeSecrets(boot + "one}}", names, secrets).ok());
-  ASSERT_TRUE(TakeSecrets(boot + "two}}", names, secrets).ok());
+  ASSERT_TRUE(TakeSecrets(boot + "one}}", names, {"n/begun"}, secrets).ok());
+  ASSERT_TRUE(TakeSecrets(boot + "two}}", names, {"n/begun"}, secrets).ok());
+  // A machine that is there has begun with its Secret.
+  ASSERT_TRUE(
+      TakeSecrets("{apiVersion: v1, kind: Secret, metadata: {name: begun, namespace: n}}", names, {"n/begun"}, secrets)
+          .ok());
   ASSERT_EQ(secrets.size(), 1u);
   EXPECT_EQ(GetString(secrets[0].object.json(), {"stringData", "value"}), "two");
   for (const char* bad :
        {"{apiVersion: v1, kind: Secret, metadata: {name: other, namespace: n}, stringData: {a: hidden}}",
         "{apiVersion: v1, kind: ConfigMap, metadata: {name: boot, namespace: n}}"}) {
-    Status got = TakeSecrets(bad, names, secrets);
+    Status got = TakeSecrets(bad, names, {"n/begun"}, secrets);
     ASSERT_FALSE(got.ok()) << bad;
     EXPECT_THAT(got.error().message, HasSubstr("n/boot"));
     EXPECT_THAT(got.error().message, Not(HasSubstr("hidden")));

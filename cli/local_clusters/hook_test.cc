@@ -2,12 +2,16 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <thread>
 
 #include "base/files.h"
 #include "base/testing/await.h"
+#include "cli/frame/interrupt.h"
 #include "cli/testing.h"
 
 namespace capi::cli::local_clusters {
@@ -84,6 +88,55 @@ TEST_F(HookTest, EndsWithItsTimeAndItsChildren) {
   auto out = Run("sleep 1000 & echo $! >" + (folder_ / "child") + "; wait", "", Millis(300));
   ASSERT_FALSE(out.ok());
   EXPECT_EQ(out.code(), Code::kDeadlineExceeded);
+  const pid_t child = std::stoi(ReadFile(folder_ / "child").value());
+  EXPECT_TRUE(Await([&] { return IsGone(child); }));
+}
+
+// What it left in the background ends with it.
+TEST_F(HookTest, LeavesNothingBehind) {
+  auto out = Run("sleep 1000 & echo $!; exit 0");
+  ASSERT_TRUE(out.ok()) << out.error().message;
+  const pid_t child = std::stoi(*out);
+  EXPECT_TRUE(Await([&] { return IsGone(child); }));
+}
+
+// Neither its time nor its end waits for one that never stops to write.
+TEST_F(HookTest, ThatWritesWithoutEndIsEnded) {
+  environment_ = {};
+  HookRun run{Script("trap '' TERM; while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done >&2"),
+              "",
+              {},
+              [](std::string_view) {}};
+  const MonoTime begun = SystemClock().Monotonic();
+  auto out = RunHook(Context{}.WithTimeout(Millis(300)), run);
+  ASSERT_FALSE(out.ok());
+  EXPECT_EQ(out.code(), Code::kDeadlineExceeded);
+  EXPECT_LT(SystemClock().Monotonic() - begun, Seconds(30));
+}
+
+// The second Ctrl-C ends this process at once, and the hook with what it has started.
+TEST_F(HookTest, EndsWithTheSecondCtrlC) {
+  const std::string script = Script("trap '' TERM INT; sleep 1000 & echo $! >" + (folder_ / "child.new") + "; mv " +
+                                    (folder_ / "child.new") + " " + (folder_ / "child") + "; wait");
+  const pid_t command = fork();
+  if (command == 0) {
+    {
+      Interrupt interrupt;
+      Context ctx;
+      ctx.stop = interrupt.token();
+      HookRun run{script, "", {}, [](std::string_view) {}};
+      static_cast<void>(RunHook(ctx, run));
+    }
+    _exit(1);
+  }
+  ASSERT_TRUE(Await([&] { return ReadFile(folder_ / "child").ok(); }));
+  int status = 0;
+  // A signal may come while the first one is still handled; each is one more Ctrl-C.
+  EXPECT_TRUE(Await([&] {
+    kill(command, SIGINT);
+    return waitpid(command, &status, WNOHANG) == command;
+  }));
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 130);
   const pid_t child = std::stoi(ReadFile(folder_ / "child").value());
   EXPECT_TRUE(Await([&] { return IsGone(child); }));
 }

@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "base/encoding.h"
 #include "base/files.h"
 #include "base/strings.h"
 #include "base/yaml/yaml.h"
@@ -20,6 +21,7 @@ namespace {
 
 constexpr size_t kMaxFile = 16u << 20;
 constexpr unsigned kPrivate = 0600;
+constexpr size_t kMostOfName = 240;
 
 Error Invalid(std::string message) { return Error{Code::kInvalidArgument, std::move(message), {}}; }
 
@@ -66,7 +68,10 @@ Status CheckObject(const kube::Object& object) {
   return Ok();
 }
 
-std::string FreeName(const std::string& name, const std::set<std::string>& taken) {
+std::string FreeName(std::string name, const std::set<std::string>& taken) {
+  // An object's name alone may have 253 characters, a file's 255.
+  if (name.size() > kMostOfName)
+    name = name.substr(0, kMostOfName - 30) + "-" + Sha256Hex(name).substr(0, 16) + ".yaml";
   if (!taken.contains(name)) return name;
   const std::string stem = name.substr(0, name.size() - std::string_view(".yaml").size());
   int number = 2;
@@ -101,8 +106,13 @@ Result<std::vector<std::string>> WriteManifests(const std::string& folder, const
   }
   std::vector<std::string> out;
   for (const auto& [name, object] : files) {
-    TRY(WriteFile(folder + "/" + name, ToYaml(object->json()), kPrivate));
+    const std::string path = folder + "/" + name;
+    Status written = WriteFile(path, ToYaml(object->json()), kPrivate);
     out.push_back(name);
+    if (written.ok()) continue;
+    // Half of them would be taken for all, and the same command be refused.
+    for (const std::string& one : out) unlink((folder + "/" + one).c_str());
+    return written.error();
   }
   return out;
 }

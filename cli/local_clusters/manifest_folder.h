@@ -19,7 +19,7 @@ struct Manifest {
 };
 
 // Writes each object into a file of its own. kAlreadyExists, before anything is written, for a folder that has YAML
-// files already. Returns the names, sorted.
+// files already. Returns the names, sorted; where one can't be written, all are taken away again.
 Result<std::vector<std::string>> WriteManifests(const std::string& folder, const std::vector<kube::Object>& objects);
 
 // All objects of the folder's *.yaml, *.yml and *.json, in file-name order; hidden files, backups (~) and folders are

@@ -112,6 +112,20 @@ TEST_F(ManifestsTest, BadCommandLines) {
   }
 }
 
+// Half of the files would be taken for all of them.
+TEST_F(ManifestsTest, AreAllWrittenOrNone) {
+  folder_.Put("half/b_blocks/x", "");
+  auto object = [](const std::string& kind, const std::string& name) {
+    return kube::Object(Json{{"apiVersion", "v1"}, {"kind", kind}, {"metadata", {{"name", name}}}});
+  };
+  ASSERT_EQ(mkdir((folder_ / "half/00_other_b_b.yaml").c_str(), 0700), 0);
+  EXPECT_FALSE(WriteManifests(folder_ / "half", {object("A", "a"), object("B", "b")}).ok());
+  EXPECT_FALSE(ReadFile(folder_ / "half/00_other_a_a.yaml").ok());
+  auto files = WriteManifests(folder_ / "long", {object("A", std::string(250, 'a')), object("A", "b")});
+  ASSERT_TRUE(files.ok()) << files.error().message;
+  EXPECT_EQ(ReadManifests(folder_ / "long")->size(), 2u);
+}
+
 // G11: files are read in the order of their names, and what isn't understood is refused.
 TEST_F(ManifestsTest, AreReadInOrder) {
   const std::string map = "{apiVersion: v1, kind: ConfigMap, metadata: {name: ";

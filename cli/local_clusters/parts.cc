@@ -44,11 +44,18 @@ bool IsClusterClass(const kube::Object& object) {
   return object.kind() == "ClusterClass" && object.group_version().group == kCore;
 }
 
-bool MakesMachines(const kube::Object& object) {
+bool MakesMachines(const kube::Object& object, bool has_class) {
   const std::string group = object.group_version().group, kind = object.kind();
+  if (has_class && IsTemplate(kind) && IsOfClusterApi(group)) return false;
   if (group == kCore) return std::find(kMachineKinds.begin(), kMachineKinds.end(), kind) != kMachineKinds.end();
   if (IsOf(group, "bootstrap.")) return true;
-  if (IsOf(group, "controlplane.")) return Find(object.json(), {"spec", "machineTemplate"}) != nullptr;
+  if (IsOf(group, "controlplane.")) {
+    // Cluster API's own, and what Talos' and older ones of RKE2 have in its place.
+    for (const char* machines : {"machineTemplate", "infrastructureTemplate", "infrastructureRef"}) {
+      if (Find(object.json(), {"spec", machines}) != nullptr) return true;
+    }
+    return false;
+  }
   return IsOf(group, "infrastructure.") && kind.find("Machine") != std::string::npos;
 }
 
@@ -59,7 +66,7 @@ Part PartOf(const kube::Object& object, bool has_class) {
   if (IsClusterClass(object)) return Part::kTopology;
   if (!IsOfClusterApi(group)) return Part::kOther;
   if (has_class && IsTemplate(kind)) return Part::kTopology;
-  if (MakesMachines(object)) return Part::kMachines;
+  if (MakesMachines(object, has_class)) return Part::kMachines;
   return IsOf(group, "infrastructure.") || IsOf(group, "controlplane.") ? Part::kInfrastructure : Part::kOther;
 }
 
@@ -71,7 +78,7 @@ std::string FileName(Part part, const kube::Object& object) {
 
 std::vector<std::string> BootstrapSecretsOf(const kube::Object& object) {
   std::vector<std::string> out;
-  if (object.group_version().group != kCore || !MakesMachines(object)) return out;
+  if (object.group_version().group != kCore || !MakesMachines(object, false)) return out;
   const std::string names[] = {GetString(object.json(), {"spec", "bootstrap", "dataSecretName"}),
                                GetString(object.json(), {"spec", "template", "spec", "bootstrap", "dataSecretName"})};
   for (const std::string& name : names) {

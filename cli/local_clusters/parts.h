@@ -23,8 +23,9 @@ enum class Part {
 Part PartOf(const kube::Object& object, bool has_class);
 
 // What makes machines, or is one: it waits until the infrastructure is ready, whatever file it is in. A control plane
-// without machines of its own (a provider's service) isn't: the infrastructure waits for it.
-bool MakesMachines(const kube::Object& object);
+// without machines of its own (a provider's service) isn't: the infrastructure waits for it. Nor is, with `has_class`,
+// a template: a Cluster's infrastructure comes of a class once all of the class is there.
+bool MakesMachines(const kube::Object& object, bool has_class);
 
 bool IsCluster(const kube::Object& object);
 bool IsClusterClass(const kube::Object& object);

@@ -25,7 +25,9 @@ TEST(Parts, OfEachKind) {
       {"example.org/v1", "Cluster", "", false, "00_other_cluster_a.yaml", false},
       {"addons.cluster.x-k8s.io/v1beta2", "ClusterResourceSet", "", false, "00_other_clusterresourceset_a.yaml", false},
       {core, "ClusterClass", "", true, "00_topology_clusterclass_a.yaml", false},
-      {infra, "DockerMachineTemplate", "", true, "00_topology_dockermachinetemplate_a.yaml", true},
+      {infra, "DockerMachineTemplate", "", true, "00_topology_dockermachinetemplate_a.yaml", false},
+      {boot, "KubeadmConfigTemplate", "", true, "00_topology_kubeadmconfigtemplate_a.yaml", false},
+      {core, "MachineDeployment", "", true, "10_machines_machinedeployment_a.yaml", true},
       {core, "Cluster", "", true, "01_cluster_a.yaml", false},
       {infra, "AWSCluster", "", false, "02_infrastructure_awscluster_a.yaml", false},
       {infra, "AWSClusterControllerIdentity", "", false, "02_infrastructure_awsclustercontrolleridentity_a.yaml",
@@ -36,6 +38,9 @@ TEST(Parts, OfEachKind) {
       {boot, "KubeadmConfigTemplate", "", false, "10_machines_kubeadmconfigtemplate_a.yaml", true},
       {plane, "KubeadmControlPlane", "spec: {machineTemplate: {}}", false, "10_machines_kubeadmcontrolplane_a.yaml",
        true},
+      {plane, "TalosControlPlane", "spec: {infrastructureTemplate: {}}", false, "10_machines_taloscontrolplane_a.yaml",
+       true},
+      {plane, "RKE2ControlPlane", "spec: {infrastructureRef: {}}", false, "10_machines_rke2controlplane_a.yaml", true},
       // A provider's service: the infrastructure waits for its address.
       {plane, "AWSManagedControlPlane", "spec: {}", false, "02_infrastructure_awsmanagedcontrolplane_a.yaml", false},
       {core, "MachineDeployment", "", false, "10_machines_machinedeployment_a.yaml", true},
@@ -46,7 +51,7 @@ TEST(Parts, OfEachKind) {
     kube::Object object =
         Read("apiVersion: " + c.api_version + "\nkind: " + c.kind + "\nmetadata: {name: a}\n" + c.more);
     EXPECT_EQ(FileName(PartOf(object, c.has_class), object), c.file);
-    EXPECT_EQ(MakesMachines(object), c.makes_machines);
+    EXPECT_EQ(MakesMachines(object, c.has_class), c.makes_machines);
   }
 }
 

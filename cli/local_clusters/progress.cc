@@ -40,13 +40,13 @@ std::string FailureOf(const kube::Object& object) {
 }
 
 // What is the same for all: a cluster that isn't there, or gets no further.
-std::optional<Verdict> JudgeAtAll(const ClusterState& state) {
+std::optional<Verdict> JudgeAtAll(const ClusterState& state, bool with_machines = true) {
   Verdict out;
   if (!state.cluster) {
     out.terminal = fmt::format("Cluster {}/{} isn't there", state.ns, state.name);
     return out;
   }
-  out.terminal = TerminalOf(state);
+  out.terminal = TerminalOf(state, with_machines);
   return out.terminal.empty() ? std::nullopt : std::optional(out);
 }
 
@@ -56,6 +56,11 @@ std::string LacksMachines(const kube::Object& object) {
   if (wanted == nullptr || !wanted->is_number_integer()) return "";
   const Json* status = Find(object.json(), {"status", "replicas"});
   const std::int64_t has = GetInt(object.json(), {"status", "replicas"});
+  // What its controller has said of an older spec says nothing of this one.
+  const Json* observed = Find(object.json(), {"status", "observedGeneration"});
+  const bool current = observed == nullptr || GetInt(object.json(), {"status", "observedGeneration"}) >=
+                                                  GetInt(object.json(), {"metadata", "generation"});
+  if (!current) return Describe(object) + ": its controller hasn't seen its last change yet";
   if (status != nullptr && has >= wanted->get<std::int64_t>()) return "";
   return fmt::format("{}: {} of {} machines are there", Describe(object), has, wanted->get<std::int64_t>());
 }
@@ -66,6 +71,10 @@ bool HasControlPlane(const kube::Object& cluster) {
 }
 
 }  // namespace
+
+bool IsPaused(const kube::Object& object) {
+  return GetBool(object.json(), {"spec", "paused"}) || object.has_annotation(kPausedAnnotation);
+}
 
 std::string Describe(const kube::Object& object) {
   if (object.ns().empty()) return fmt::format("{} {}", object.kind(), object.name());
@@ -91,26 +100,40 @@ Result<WantedCondition> ParseWantedCondition(const std::string& text) {
       {}};
 }
 
-std::string TerminalOf(const ClusterState& state) {
+std::vector<std::string> FailedOf(const ClusterState& state) {
+  std::vector<std::string> out;
+  auto see = [&](const kube::Object& object) {
+    if (!FailureOf(object).empty()) out.push_back(object.uid());
+  };
+  if (state.cluster) see(*state.cluster);
+  for (const kube::Object& object : state.machines) see(object);
+  for (const kube::Object& object : state.others) see(object);
+  for (const kube::Object& object : state.makers) see(object);
+  return out;
+}
+
+std::string TerminalOf(const ClusterState& state, bool with_machines) {
   if (!state.cluster) return "";
   const kube::Object& cluster = *state.cluster;
   if (cluster.deleting()) return fmt::format("{} is being deleted", Describe(cluster));
-  if (std::string words = FailureOf(cluster); !words.empty())
+  if (std::string words = FailureOf(cluster); !words.empty() && !state.forgiven.contains(cluster.uid()))
     return fmt::format("{} has failed: {}", Describe(cluster), Shorten(words, kMostWords));
-  for (const auto* objects : {&state.machines, &state.others}) {
+  for (const auto* objects : {&state.machines, &state.makers, &state.others}) {
+    if (objects != &state.others && !with_machines) continue;
     for (const kube::Object& object : *objects) {
       if (object.deleting()) continue;  // somebody replaces it
+      if (state.forgiven.contains(object.uid())) continue;
       std::string words = FailureOf(object);
       if (!words.empty()) return fmt::format("{} has failed: {}", Describe(object), Shorten(words, kMostWords));
     }
   }
-  if (GetBool(cluster.json(), {"spec", "paused"}) || cluster.has_annotation(kPausedAnnotation))
+  if (IsPaused(cluster))
     return fmt::format("{} is paused: nothing becomes of it until it is resumed", Describe(cluster));
   return "";
 }
 
 Verdict JudgeInfrastructure(const ClusterState& state) {
-  if (auto ended = JudgeAtAll(state)) return *ended;
+  if (auto ended = JudgeAtAll(state, false)) return *ended;
   Verdict out;
   out.done = IsInitialized(*state.cluster, "infrastructureProvisioned", "InfrastructureReady");
   if (!out.done) out.waits_for = WaitsFor(*state.cluster, "InfrastructureReady");
@@ -123,10 +146,19 @@ Verdict JudgeMachines(const ClusterState& state) {
   if (HasControlPlane(*state.cluster) &&
       !IsInitialized(*state.cluster, "controlPlaneInitialized", "ControlPlaneInitialized"))
     out.waits_for = WaitsFor(*state.cluster, "ControlPlaneInitialized");
-  for (const kube::Object& object : state.others) {
-    if (out.waits_for.empty()) out.waits_for = LacksMachines(object);
+  for (const auto* objects : {&state.makers, &state.others}) {
+    for (const kube::Object& object : *objects) {
+      if (out.waits_for.empty()) out.waits_for = LacksMachines(object);
+    }
   }
+  if (out.waits_for.empty() && Find(state.cluster->json(), {"spec", "topology"}) != nullptr &&
+      !IsTrue(*state.cluster, "TopologyReconciled"))
+    out.waits_for = WaitsFor(*state.cluster, "TopologyReconciled");
   for (const kube::Object& machine : state.machines) {
+    if (!out.waits_for.empty()) break;
+    // An older failure, which may go with its machine.
+    if (std::string words = FailureOf(machine); !words.empty() && !machine.deleting())
+      out.waits_for = fmt::format("{} has failed before: {}", Describe(machine), Shorten(words, kMostWords));
     if (!out.waits_for.empty()) break;
     if (!IsInitialized(machine, "infrastructureProvisioned", "InfrastructureReady"))
       out.waits_for = WaitsFor(machine, "InfrastructureReady");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,9 +13,11 @@ namespace capi::cli::local_clusters {
 // What was read of one Cluster. A value.
 struct ClusterState {
   std::string ns, name;
-  std::optional<kube::Object> cluster;  // nullopt: it isn't there
-  std::vector<kube::Object> machines;   // all of it
-  std::vector<kube::Object> others;     // of its manifests, as they are now
+  std::optional<kube::Object> cluster;    // nullopt: it isn't there
+  std::vector<kube::Object> machines;     // all of it
+  std::vector<kube::Object> others;       // of its manifests, as they are now
+  std::vector<kube::Object> makers = {};  // what makes its machines, whatever made that
+  std::set<std::string> forgiven = {};    // uids of those whose failures are older than what was changed since
 };
 
 // A value.
@@ -39,8 +42,14 @@ Verdict JudgeMachines(const ClusterState& state);
 Verdict JudgeCondition(const ClusterState& state, const WantedCondition& wanted);
 
 // Why nothing more becomes of it by itself: it is being deleted, is paused, or an object reports a terminal failure
-// (failureReason or failureMessage, which Cluster API calls terminal). "" for none.
-std::string TerminalOf(const ClusterState& state);
+// (failureReason or failureMessage, which Cluster API calls terminal); `with_machines`: or a Machine does, or what
+// makes them. "" for none.
+std::string TerminalOf(const ClusterState& state, bool with_machines = true);
+// The uids of all that report such a failure.
+std::vector<std::string> FailedOf(const ClusterState& state);
+
+// By its spec.paused, or by the annotation of that name: its controllers do nothing then.
+bool IsPaused(const kube::Object& object);
 
 // "Machine ns/name".
 std::string Describe(const kube::Object& object);

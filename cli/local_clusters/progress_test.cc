@@ -13,7 +13,7 @@ using testing::HasSubstr;
 
 kube::Object Read(const std::string& kind, const std::string& more) {
   return kube::Object(ParseYaml("{apiVersion: cluster.x-k8s.io/v1beta2, kind: " + kind +
-                                ", metadata: {name: a, namespace: n}, " + more + "}")
+                                ", metadata: {name: a, namespace: n, generation: 1}, " + more + "}")
                           .value());
 }
 
@@ -55,6 +55,16 @@ TEST(Progress, OfMachines) {
       {"spec: {}", {}, {}, "done"},
       {with_plane, {ready}, {}, "waits: Cluster n/a: ControlPlaneInitialized isn't reported yet"},
       {"spec: {topology: {}}", {ready}, {}, "waits: Cluster n/a: ControlPlaneInitialized isn't reported yet"},
+      {"spec: {topology: {}}, " + kDone, {ready}, {}, "waits: Cluster n/a: TopologyReconciled isn't reported yet"},
+      {"spec: {topology: {}}, status: {initialization: {controlPlaneInitialized: true}, conditions: [{type: "
+       "TopologyReconciled, status: 'True'}]}",
+       {ready},
+       {},
+       "done"},
+      {"spec: {}",
+       {ready},
+       {"spec: {replicas: 2}, status: {replicas: 2, observedGeneration: 0}"},
+       "waits: MachineDeployment n/a: its controller hasn't seen its last change yet"},
       {with_plane + ", " + kDone, {ready}, {}, "done"},
       {"spec: {}", {ready, "status: {}"}, {}, "waits: Machine n/a: InfrastructureReady isn't reported yet"},
       {"spec: {}",
@@ -66,6 +76,24 @@ TEST(Progress, OfMachines) {
   };
   for (const Case& c : cases)
     EXPECT_EQ(Of(JudgeMachines(StateOf(c.cluster, c.machines, c.others))), c.want) << c.cluster;
+}
+
+// G11: what people have mended is given its time, and what machines say doesn't count before they are applied.
+TEST(Progress, OlderFailures) {
+  ClusterState state = StateOf(kDone, {"status: {failureReason: CreateError, failureMessage: no quota}"});
+  state.machines[0].json()["metadata"]["uid"] = "u";
+  EXPECT_EQ(Of(JudgeInfrastructure(state)), "done");
+  EXPECT_EQ(Of(JudgeMachines(state)), "terminal: Machine n/a has failed: CreateError: no quota");
+  EXPECT_EQ(FailedOf(state), std::vector<std::string>{"u"});
+  state.makers.push_back(Read("MachineSet", "status: {failureReason: CreateError, failureMessage: no quota}"));
+  EXPECT_EQ(Of(JudgeInfrastructure(state)), "done");
+  state.makers[0] = Read("MachineSet", "spec: {replicas: 2}, status: {replicas: 1}");
+  state.forgiven = {"u"};
+  EXPECT_EQ(Of(JudgeMachines(state)), "waits: MachineSet n/a: 1 of 2 machines are there");
+  state.makers.clear();
+  EXPECT_EQ(Of(JudgeMachines(state)), "waits: Machine n/a has failed before: CreateError: no quota");
+  state.machines[0].json()["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";
+  EXPECT_EQ(Of(JudgeMachines(state)), "waits: Machine n/a: InfrastructureReady isn't reported yet");
 }
 
 // G11: what never becomes better by itself ends a stage at once.

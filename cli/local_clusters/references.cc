@@ -21,6 +21,7 @@ constexpr std::array<std::string_view, 11> kWords = {"SECRET",     "PASSWORD",  
 constexpr std::array<std::string_view, 3> kNameEnds = {"_NAME", "_NAMESPACE", "_KIND"};
 // Shorter values occur by chance.
 constexpr size_t kLeastValue = 4;
+constexpr char kLeftOut[] = "(left out)";
 
 Error Invalid(std::string message) { return Error{Code::kInvalidArgument, std::move(message), {}}; }
 
@@ -83,16 +84,34 @@ using Lookup = std::function<std::optional<std::string>(const std::string& name)
 // Which variables a template gave to a lookup as marks. A value.
 using Marked = std::set<std::string>;
 
-// Where each document of a text begins, in order, and whether it is a Secret.
+// A Secret, or a List that has one.
+bool HasSecret(const Json& document) {
+  std::vector<const Json*> todo = {&document};
+  while (!todo.empty()) {
+    const Json* one = todo.back();
+    todo.pop_back();
+    const std::string kind = GetString(*one, {"kind"});
+    if (kind == "Secret") return true;
+    const Json* items = kind.ends_with("List") ? Find(*one, {"items"}) : nullptr;
+    if (items == nullptr || !items->is_array()) continue;
+    for (const Json& item : *items) todo.push_back(&item);
+  }
+  return false;
+}
+
+// Where each document of a text begins, in order, and whether a Secret is in it.
 Result<std::vector<std::pair<size_t, bool>>> SecretsIn(const std::string& text) {
   std::vector<std::pair<size_t, bool>> out;
-  for (const YamlDocument& document : TRY(ParseYamlStream(text)))
-    out.emplace_back(document.offset, GetString(document.value, {"kind"}) == "Secret");
+  for (const YamlDocument& document :
+       TRY_WITH(ParseYamlStream(text),
+                "the template, with a word in the place of each variable (a variable whose value is YAML itself has to "
+                "be named with --no-credential)"))
+    out.emplace_back(document.offset, HasSecret(document.value));
   return out;
 }
 
-// The variables whose value, or a part of it, is in the text of a Secret. What doesn't parse has none: it is told
-// later.
+// The variables whose value, or a part of it, is in the text of a Secret. A template that has an error has none: it is
+// told later.
 Result<Marked> InSecrets(const templating::Template& parsed, const Lookup& lookup, const Marked& marked,
                          const std::string& mark) {
   templating::TemplateError error;
@@ -161,6 +180,24 @@ Status ToReferences(kube::Object& object, const std::vector<std::string>& creden
   }
   if (!names.empty()) object.set_annotation(kFillIn, Join(std::vector<std::string>(names.begin(), names.end()), ","));
   return Ok();
+}
+
+// A reference is none.
+void LeaveOutTokens(Json& json) {
+  std::vector<Json*> todo = {&json};
+  while (!todo.empty()) {
+    Json* one = todo.back();
+    todo.pop_back();
+    if (one->is_object()) {
+      for (const char* name : {"token", "content"}) {
+        Json* member = Find(*one, {name});
+        if (member != nullptr && member->is_string() && !member->get_ref<const std::string&>().starts_with("${"))
+          *member = kLeftOut;
+      }
+    }
+    if (!one->is_structured()) continue;
+    for (Json& member : *one) todo.push_back(&member);
+  }
 }
 
 }  // namespace
@@ -261,6 +298,8 @@ kube::Object WithoutCredentials(kube::Object live, const FilledIn& filled) {
     for (const auto& [value, name] : values) text = ReplaceAll(std::move(text), value, Reference(name));
   };
   EachText(live.json(), see, [](const std::string&) {});
+  const std::string group = live.group_version().group;
+  if (group.starts_with("bootstrap.") || group.starts_with("controlplane.")) LeaveOutTokens(live.json());
   return live;
 }
 

@@ -60,6 +60,29 @@ TEST(References, StandInThePlaceOfCredentials) {
   EXPECT_THAT(ReferencesOf((*objects)[1]), ElementsAre("USER_X"));
 }
 
+// G10: a List is taken apart later.
+TEST(References, StandInSecretsOfLists) {
+  auto objects = RenderWithReferences(
+      "{apiVersion: v1, kind: List, items: [{apiVersion: v1, kind: Secret, metadata: {name: s}, stringData: {user: "
+      "'${USER_X}'}}, {apiVersion: v1, kind: ConfigMap, metadata: {name: c}}]}",
+      From({{"USER_X", "hidden-user"}}), {}, "ns", kMark);
+  ASSERT_TRUE(objects.ok()) << objects.error().message;
+  EXPECT_THAT(Texts(*objects), Not(HasSubstr("hidden")));
+  EXPECT_THAT(Texts(*objects), HasSubstr("user: ${USER_X}"));
+}
+
+// Whether a Secret would have it can't be told: it is refused, and said how to go on.
+TEST(References, ValuesThatAreYamlAreNoCredentials) {
+  const char* text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata:\n  a: b\n${EXTRA_YAML}\n";
+  const auto values = From({{"EXTRA_YAML", "  c: d"}});
+  auto refused = RenderWithReferences(text, values, {}, "ns", kMark);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().message, HasSubstr("--no-credential"));
+  auto objects = RenderWithReferences(text, values, {{}, {"EXTRA_YAML"}, {}}, "ns", kMark);
+  ASSERT_TRUE(objects.ok()) << objects.error().message;
+  EXPECT_EQ(GetString((*objects)[0].json(), {"data", "c"}), "d");
+}
+
 TEST(References, RulesTakePrecedence) {
   const char* text = "{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {a: '${A_TOKEN}', b: '${B}'}}";
   auto objects =
@@ -133,6 +156,17 @@ TEST(References, ComeBackForWhatIsWritten) {
   EXPECT_THAT(text, Not(HasSubstr("hidden")));
   EXPECT_THAT(text, Not(HasSubstr("aGlkZGVu")));
   EXPECT_THAT(text, HasSubstr("name: s"));
+  // A bootstrap provider writes its join token there.
+  kube::Object config(
+      ParseYaml(
+          "{apiVersion: bootstrap.cluster.x-k8s.io/v1beta2, kind: KubeadmConfig, metadata: {name: k}, spec: "
+          "{joinConfiguration: {discovery: {bootstrapToken: {token: hidden}}}, files: [{path: /a, content: hidden}, "
+          "{path: /b, content: '${A}'}]}}")
+          .value());
+  const std::string left = ToYaml(WithoutCredentials(config, {}).json());
+  EXPECT_THAT(left, Not(HasSubstr("hidden")));
+  EXPECT_THAT(left, HasSubstr("token: (left out)"));
+  EXPECT_THAT(left, HasSubstr("content: ${A}"));
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "api/types.h"
 #include "base/strings.h"
 #include "cli/frame/printable.h"
@@ -27,6 +29,18 @@ void Append(std::vector<kube::Object>& to, const std::vector<Manifest>& from) {
   for (const Manifest& one : from) to.push_back(one.object);
 }
 
+// What an outage holds back, a webhook that doesn't answer yet, is tried again.
+template <typename T, typename Call>
+Result<T> Patiently(const Context& ctx, Call call) {
+  while (true) {
+    Result<T> got = call();
+    if (got.ok() || !got.error().Transient() || !ctx.Check().ok()) return got;
+    if (!ctx.clock->Sleep(ctx.stop, kAgain)) return got;
+  }
+}
+
+std::int64_t GenerationOf(const kube::Object& object) { return GetInt(object.json(), {"metadata", "generation"}); }
+
 }  // namespace
 
 Run::Run(Plan plan, ManagementCluster& cluster, World& world)
@@ -38,7 +52,7 @@ Run::Run(Plan plan, ManagementCluster& cluster, World& world)
       watch_(cluster.client(), lines_, world.err_columns > 0) {
   for (Manifest& one : plan_.manifests) {
     const bool is_secret = one.object.kind() == "Secret" && one.object.group_version().group.empty();
-    const bool namespaced = is_secret || IsCluster(one.object) || MakesMachines(one.object);
+    const bool namespaced = is_secret || IsCluster(one.object) || MakesMachines(one.object, false);
     if (namespaced && one.object.ns().empty()) one.object.set_ns(cluster.ns());
     if (IsCluster(one.object)) clusters_.push_back({one.object.ns(), one.object.name()});
   }
@@ -47,8 +61,10 @@ Run::Run(Plan plan, ManagementCluster& cluster, World& world)
 void Run::Split() {
   infrastructure_.clear(), secrets_.clear(), machines_.clear();
   const std::set<std::string> bootstrap = BootstrapSecrets(plan_.manifests);
+  auto is_class = [](const Manifest& one) { return IsClusterClass(one.object); };
+  const bool has_class = std::any_of(plan_.manifests.begin(), plan_.manifests.end(), is_class);
   for (const Manifest& one : plan_.manifests) {
-    if (MakesMachines(one.object)) {
+    if (MakesMachines(one.object, has_class)) {
       machines_.push_back(one);
     } else if (IsBootstrapSecret(one.object, bootstrap)) {
       secrets_.push_back(one);
@@ -58,9 +74,10 @@ void Run::Split() {
   }
 }
 
-std::vector<kube::ObjectId> Run::Watched() const {
+std::vector<kube::ObjectId> Run::Watched(bool machines) const {
   std::vector<kube::ObjectId> out;
   for (const auto* part : {&infrastructure_, &machines_}) {
+    if (part == &machines_ && !machines) break;
     for (const Manifest& one : *part) {
       const std::string group = one.object.group_version().group;
       if (group.ends_with("cluster.x-k8s.io") && !IsCluster(one.object) && !one.object.ns().empty())
@@ -79,11 +96,9 @@ Status Run::Go(const Context& ctx) {
     lines_.Draw({});
     Context after = ctx.WithStop({}).WithTimeout(kAfterwards);
     Status written = began_ ? WriteBack(after) : Ok();
-    if (!done.ok()) {
-      if (!written.ok()) notes_.Warn(fmt::format("the manifests were not written back: {}", written.error().message));
-      return done.error().With(fmt::format("stage {}", InfoOf(stage).name));
-    }
-    TRY(written);
+    // The stage has done its work: the next one writes again.
+    if (!written.ok()) notes_.Warn(fmt::format("the manifests were not written back: {}", written.error().message));
+    if (!done.ok()) return done.error().With(fmt::format("stage {}", InfoOf(stage).name));
   }
   return Ok();
 }
@@ -112,30 +127,51 @@ Status Run::Do(const Context& ctx, Stage stage) {
   return Ok();
 }
 
+Status Run::SeeFailures(const Context& ctx) {
+  watch_.Also(Watched(true));
+  for (const ClusterName& name : clusters_) {
+    ClusterState state = TRY(Patiently<ClusterState>(ctx, [&] { return watch_.Read(ctx, name); }));
+    for (std::string& uid : FailedOf(state)) failed_before_.insert(std::move(uid));
+  }
+  return Ok();
+}
+
+Status Run::Await(const Context& ctx, const Judge& judge, const std::string& what) {
+  auto judged = [&](const ClusterState& state) {
+    ClusterState with = state;
+    if (changed_) with.forgiven = failed_before_;
+    return judge(with);
+  };
+  return watch_.Await(ctx, clusters_, judged, what);
+}
+
+// What machines say counts later: what people mend of them is only applied then.
 Status Run::DoInfrastructure(const Context& ctx) {
+  TRY(SeeFailures(ctx));
   TRY(ApplyAll(ctx, infrastructure_));
-  watch_.Also(Watched());
-  return watch_.Await(ctx, clusters_, JudgeInfrastructure, "infrastructure");
+  watch_.Also(Watched(false));
+  return Await(ctx, JudgeInfrastructure, "infrastructure");
 }
 
 Status Run::DoMachines(const Context& ctx) {
   TRY(CheckBootstrap(ctx));
   TRY(ApplyAll(ctx, machines_));
-  return watch_.Await(ctx, clusters_, JudgeMachines, "machines");
+  watch_.Also(Watched(true));
+  return Await(ctx, JudgeMachines, "machines");
 }
 
 // A machine that is there has begun with its Secret: neither is asked for again.
 Status Run::DoIgnition(const Context& ctx) {
-  bool all = true;
-  std::set<std::string> open;
+  std::set<std::string> open, begun;
+  std::vector<kube::Object> machines;
   for (const Manifest& one : machines_) {
     const std::vector<std::string> names = BootstrapSecretsOf(one.object);
-    if (names.empty() || TRY(IsThere(ctx, one.object))) continue;
-    all = false;
-    open.insert(names.begin(), names.end());
+    const bool there = !names.empty() && TRY(IsThere(ctx, one.object));
+    (there ? begun : open).insert(names.begin(), names.end());
+    if (!there) machines.push_back(one.object);
   }
   const bool has_hook = plan_.hooks.contains(Stage::kIgnition);
-  if (all) {
+  if (open.empty()) {
     if (has_hook) notes_.Say(0, "No machine waits for a bootstrap Secret of its own: the hook ignition isn't called");
     return Ok();
   }
@@ -146,9 +182,9 @@ Status Run::DoIgnition(const Context& ctx) {
   if (has_hook) {
     std::vector<kube::Object> objects = ObjectsOf(secrets);
     Append(objects, TRY(Live(ctx, infrastructure_)));
-    Append(objects, machines_);
+    objects.insert(objects.end(), machines.begin(), machines.end());
     std::string printed = TRY(CallHook(ctx, Stage::kIgnition, objects));
-    TRY(TakeSecrets(printed, open, secrets));
+    TRY(TakeSecrets(printed, open, begun, secrets));
   }
   return ApplyAll(ctx, secrets);
 }
@@ -173,36 +209,36 @@ Result<kube::Object> Run::ApplyOne(const Context& ctx, const kube::Object& objec
   auto resource = TRY(cluster_.client().mapper().For(ctx, id.group_kind(), object.group_version().version));
   kube::Object whole = object;
   if (resource.namespaced && whole.ns().empty()) whole.set_ns(cluster_.ns());
-  return cluster_.client().Apply(ctx, resource, whole, {.field_manager = kFieldManager, .strict = true});
+  auto before = cluster_.client().Get(ctx, resource, whole.ns(), whole.name(), {.metadata_only = true});
+  if (!before.ok() && before.code() != Code::kNotFound) return before.error();
+  kube::Object applied =
+      TRY(cluster_.client().Apply(ctx, resource, whole, {.field_manager = kFieldManager, .strict = true}));
+  if (!before.ok() || GenerationOf(*before) != GenerationOf(applied)) changed_ = true;
+  return applied;
 }
 
-// In file-name order; what an outage holds back, a webhook that doesn't answer yet, is tried again.
+// In file-name order.
 Status Run::ApplyAll(const Context& ctx, std::vector<Manifest>& manifests) {
   for (Manifest& one : manifests) {
-    while (true) {
-      began_ = true;
-      auto applied = ApplyOne(ctx, one.object);
-      if (applied.ok()) {
-        one.object.set_ns(applied->ns());
-        if (applied->ns().empty()) Find(one.object.json(), {"metadata"})->erase("namespace");
-        break;
-      }
-      const bool again = applied.error().Transient() && ctx.Check().ok() && ctx.clock->Sleep(ctx.stop, kAgain);
-      if (!again) return applied.error().With(fmt::format("{}: {}", one.Where(), Describe(one.object)));
-    }
+    began_ = true;
+    const kube::Object applied = TRY_WITH(Patiently<kube::Object>(ctx, [&] { return ApplyOne(ctx, one.object); }),
+                                          fmt::format("{}: {}", one.Where(), Describe(one.object)));
+    one.object.set_ns(applied.ns());
+    if (applied.ns().empty()) Find(one.object.json(), {"metadata"})->erase("namespace");
   }
   return Ok();
+}
+
+Result<kube::Object> Run::LiveOf(const Context& ctx, const kube::Object& object) {
+  auto resource = TRY(cluster_.client().mapper().For(ctx, object.id().group_kind(), object.group_version().version));
+  const std::string ns = resource.namespaced && object.ns().empty() ? cluster_.ns() : object.ns();
+  return cluster_.client().Get(ctx, resource, ns, object.name());
 }
 
 Result<std::vector<Manifest>> Run::Live(const Context& ctx, const std::vector<Manifest>& manifests) {
   std::vector<Manifest> out;
   for (const Manifest& one : manifests) {
-    auto resource =
-        cluster_.client().mapper().For(ctx, one.object.id().group_kind(), one.object.group_version().version);
-    if (!resource.ok() && resource.code() == Code::kNotFound) continue;
-    if (!resource.ok()) return resource.error();
-    const std::string ns = resource->namespaced && one.object.ns().empty() ? cluster_.ns() : one.object.ns();
-    auto live = cluster_.client().Get(ctx, *resource, ns, one.object.name());
+    auto live = Patiently<kube::Object>(ctx, [&] { return LiveOf(ctx, one.object); });
     if (!live.ok() && live.code() == Code::kNotFound) continue;
     if (!live.ok()) return live.error().With(Describe(one.object));
     out.push_back({*std::move(live), one.file, one.line});
@@ -223,13 +259,17 @@ Status Run::WriteBack(const Context& ctx) {
   return WriteApplied(plan_.folder, all, plan_.filled);
 }
 
-// A machine without its Secret would wait for it to the end of the time.
+// A machine without its Secret would wait for it to the end of the time; one that is there has begun with it.
 Status Run::CheckBootstrap(const Context& ctx) {
   for (const Manifest& one : machines_) {
-    for (const std::string& name : BootstrapSecretsOf(one.object)) {
+    const std::vector<std::string> names = BootstrapSecretsOf(one.object);
+    if (names.empty() || TRY(IsThere(ctx, one.object))) continue;
+    for (const std::string& name : names) {
       const size_t slash = name.find('/');
-      auto secret = cluster_.client().Get(ctx, kube::Builtin("Secret"), name.substr(0, slash), name.substr(slash + 1),
-                                          {.metadata_only = true});
+      auto secret = Patiently<kube::Object>(ctx, [&] {
+        return cluster_.client().Get(ctx, kube::Builtin("Secret"), name.substr(0, slash), name.substr(slash + 1),
+                                     {.metadata_only = true});
+      });
       if (secret.ok()) continue;
       if (secret.code() != Code::kNotFound) return secret.error();
       return Error{Code::kFailedPrecondition,

@@ -48,8 +48,14 @@ class Run {
   Result<std::vector<Manifest>> Live(const Context& ctx, const std::vector<Manifest>& manifests);
   Status WriteBack(const Context& ctx);
   Status CheckBootstrap(const Context& ctx);
+  Result<kube::Object> LiveOf(const Context& ctx, const kube::Object& object);
   Result<bool> IsThere(const Context& ctx, const kube::Object& object);
-  std::vector<kube::ObjectId> Watched() const;
+  // Their objects of Cluster API and its providers, without the Clusters themselves.
+  std::vector<kube::ObjectId> Watched(bool machines) const;
+  // Which objects say that they have failed, before this run has changed anything.
+  Status SeeFailures(const Context& ctx);
+  // Until the judge says so; a failure that was there before isn't one of what this run has changed.
+  Status Await(const Context& ctx, const Judge& judge, const std::string& what);
 
   Plan plan_;
   ManagementCluster& cluster_;
@@ -59,7 +65,9 @@ class Run {
   ClusterWatch watch_;
   std::vector<ClusterName> clusters_;
   std::vector<Manifest> infrastructure_, secrets_, machines_;  // of plan_.manifests, by stage
+  std::set<std::string> failed_before_;                        // uids
   bool began_ = false;                                         // something was applied
+  bool changed_ = false;                                       // and isn't what it was before
 };
 
 }  // namespace capi::cli::local_clusters

@@ -17,6 +17,9 @@ Result<Millis> ParseTimeout(const std::string& text) {
 
 Status Wait(const Context& parent, const GlobalOptions& global, const WaitOptions& options, World& world) {
   if (options.names.empty()) return Error{Code::kInvalidArgument, "please specify the name of a cluster", {}};
+  for (const std::string& name : options.names) {
+    if (name.empty()) return Error{Code::kInvalidArgument, "the name of a cluster is empty", {}};
+  }
   WantedCondition wanted = TRY(ParseWantedCondition(options.condition));
   Millis timeout = TRY(ParseTimeout(options.timeout));
   Interrupt interrupt;

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+#include <set>
+
 #include "api/types.h"
 #include "cli/describe/cluster_reader.h"
 #include "cli/describe/cluster_tree.h"
@@ -13,9 +16,18 @@ namespace {
 constexpr Millis kPause{500};
 // More than these push what was said before out of the terminal.
 constexpr size_t kMostLines = 20;
+const std::string kClusterLabel = "cluster.x-k8s.io/cluster-name=";
 
 kube::Resource Own(const char* plural, const char* kind) {
   return {.group = "cluster.x-k8s.io", .version = std::string(kContract), .plural = plural, .kind = kind};
+}
+
+// That of a topology is in no manifest.
+std::optional<kube::ObjectId> ControlPlaneOf(const kube::Object& cluster) {
+  const std::string kind = GetString(cluster.json(), {"spec", "controlPlaneRef", "kind"}),
+                    name = GetString(cluster.json(), {"spec", "controlPlaneRef", "name"});
+  if (kind.empty() || name.empty()) return std::nullopt;
+  return kube::ObjectId{GetString(cluster.json(), {"spec", "controlPlaneRef", "apiGroup"}), kind, cluster.ns(), name};
 }
 
 // The condition that tells most of an object.
@@ -53,19 +65,42 @@ Result<ClusterState> ClusterWatch::Read(const Context& ctx, const ClusterName& n
   if (!cluster.ok() && cluster.code() == Code::kNotFound) return out;
   if (!cluster.ok()) return cluster.error();
   out.cluster = *std::move(cluster);
-  kube::ListOptions options;
-  options.label_selector = "cluster.x-k8s.io/cluster-name=" + name.name;
-  out.machines = TRY(client_.List(ctx, MachineResource(), name.ns, options)).items;
+  // Machines last: those that what makes them has counted are seen then.
+  TRY(ReadMakers(ctx, name, out.makers));
+  std::set<kube::ObjectId> wanted;
   for (const kube::ObjectId& id : others_) {
-    if (id.ns != name.ns) continue;
-    auto resource = client_.mapper().For(ctx, id.group_kind());
+    if (id.ns == name.ns) wanted.insert(id);
+  }
+  for (const kube::Object& seen : out.makers) wanted.erase(seen.id());
+  for (const kube::ObjectId& id : wanted) TRY(ReadOther(ctx, id, out.others));
+  auto control_plane = ControlPlaneOf(*out.cluster);
+  if (control_plane && !wanted.contains(*control_plane)) TRY(ReadOther(ctx, *control_plane, out.makers));
+  kube::ListOptions options;
+  options.label_selector = kClusterLabel + name.name;
+  out.machines = TRY(client_.List(ctx, MachineResource(), name.ns, options)).items;
+  return out;
+}
+
+Status ClusterWatch::ReadMakers(const Context& ctx, const ClusterName& name, std::vector<kube::Object>& out) {
+  kube::ListOptions options;
+  options.label_selector = kClusterLabel + name.name;
+  for (const char* kind : {"MachineDeployment", "MachineSet", "MachinePool"}) {
+    auto resource = client_.mapper().For(ctx, {ClusterResource().group, kind});
     if (!resource.ok() && resource.code() == Code::kNotFound) continue;
     if (!resource.ok()) return resource.error();
-    auto object = client_.Get(ctx, *resource, id.ns, id.name);
-    if (object.ok()) out.others.push_back(*std::move(object));
-    if (!object.ok() && object.code() != Code::kNotFound) return object.error();
+    kube::ObjectList list = TRY(client_.List(ctx, *resource, name.ns, options));
+    for (kube::Object& object : list.items) out.push_back(std::move(object));
   }
-  return out;
+  return Ok();
+}
+
+Status ClusterWatch::ReadOther(const Context& ctx, const kube::ObjectId& id, std::vector<kube::Object>& out) {
+  auto resource = client_.mapper().For(ctx, id.group_kind());
+  if (!resource.ok() && resource.code() == Code::kNotFound) return Ok();
+  if (!resource.ok()) return resource.error();
+  auto object = client_.Get(ctx, *resource, id.ns, id.name);
+  if (object.ok()) out.push_back(*std::move(object));
+  return object.ok() || object.code() == Code::kNotFound ? Ok() : Status(object.error());
 }
 
 std::vector<std::string> ClusterWatch::Tree(const Context& ctx, const ClusterName& name) {

@@ -41,6 +41,9 @@ class ClusterWatch {
   std::vector<std::string> Tree(const Context& ctx, const ClusterName& name);
 
  private:
+  // What makes its machines, whatever made that.
+  Status ReadMakers(const Context& ctx, const ClusterName& name, std::vector<kube::Object>& out);
+  Status ReadOther(const Context& ctx, const kube::ObjectId& id, std::vector<kube::Object>& out);
   void Draw(const Context& ctx, const std::vector<ClusterName>& clusters, const std::string& what,
             const std::string& waits_for);
 

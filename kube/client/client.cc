@@ -19,6 +19,12 @@ std::string WriteTarget(const Resource& resource, std::string_view ns, std::stri
   return query.AppendTo(resource.Path(ns, name, options.subresource));
 }
 
+// Without a name the path is that of all objects of the kind: a GET would list them, a DELETE would delete them all.
+Status CheckNamed(const Resource& resource, std::string_view name) {
+  if (!name.empty()) return Ok();
+  return Error{Code::kInvalidArgument, "a request for one " + resource.kind + " has no name of it", {}};
+}
+
 std::string_view ContentType(PatchType type) {
   switch (type) {
     case PatchType::kMerge: return "application/merge-patch+json";
@@ -71,6 +77,7 @@ const Config& Client::config() const { return impl_->config; }
 
 Result<Object> Client::Get(const Context& ctx, const Resource& resource, std::string_view ns, std::string_view name,
                            const GetOptions& options) {
+  TRY(CheckNamed(resource, name));
   Call call{.target = resource.Path(ns, name), .accept = AcceptFor(options.metadata_only), .repeatable = true};
   return impl_->DoObject(ctx, call, resource);
 }
@@ -82,6 +89,7 @@ Result<Object> Client::Apply(const Context& ctx, const Resource& resource, const
 
 Result<Object> Client::ApplyText(const Context& ctx, const Resource& resource, std::string_view ns,
                                  std::string_view name, std::string text, const WriteOptions& options) {
+  TRY(CheckNamed(resource, name));
   Call call{.method = "PATCH",
             .target = WriteTarget(resource, ns, name, options, /*force=*/true),
             .body = std::move(text),
@@ -109,8 +117,10 @@ Result<Object> Client::Create(const Context& ctx, const Resource& resource, cons
 
 Result<Object> Client::Update(const Context& ctx, const Resource& resource, const Object& object,
                               const WriteOptions& options) {
+  const std::string name = object.name();
+  TRY(CheckNamed(resource, name));
   Call call{.method = "PUT",
-            .target = WriteTarget(resource, object.ns(), object.name(), options),
+            .target = WriteTarget(resource, object.ns(), name, options),
             .body = ToJsonText(object.json()),
             .content_type = std::string(kAcceptJson),
             .accept = AcceptFor(options.metadata_only),
@@ -121,6 +131,7 @@ Result<Object> Client::Update(const Context& ctx, const Resource& resource, cons
 
 Result<Object> Client::Patch(const Context& ctx, const Resource& resource, std::string_view ns, std::string_view name,
                              PatchType type, const Json& patch, const WriteOptions& options) {
+  TRY(CheckNamed(resource, name));
   Call call{.method = "PATCH",
             .target = WriteTarget(resource, ns, name, options),
             .body = ToJsonText(patch),
@@ -133,6 +144,7 @@ Result<Object> Client::Patch(const Context& ctx, const Resource& resource, std::
 
 Status Client::Delete(const Context& ctx, const Resource& resource, std::string_view ns, std::string_view name,
                       const DeleteOptions& options) {
+  TRY(CheckNamed(resource, name));
   Json body = {{"apiVersion", "v1"}, {"kind", "DeleteOptions"}};
   if (!options.propagation.empty()) body["propagationPolicy"] = options.propagation;
   if (!options.uid.empty()) Ensure(body, {"preconditions", "uid"}) = options.uid;

@@ -135,6 +135,16 @@ TEST_F(ClientTest, DryRunsChangeNothing) {
   EXPECT_EQ(client_->Get(ctx_, map_, ns_, "m").code(), Code::kNotFound);
 }
 
+// Without a name these would be about all objects of the kind: a Delete would take all.
+TEST_F(ClientTest, RefusesRequestsForOneWithoutItsName) {
+  const Object nameless(Json{{"metadata", {{"namespace", ns_}}}});
+  EXPECT_EQ(client_->Get(ctx_, map_, ns_, "").code(), Code::kInvalidArgument);
+  EXPECT_EQ(client_->Delete(ctx_, map_, ns_, "").code(), Code::kInvalidArgument);
+  EXPECT_EQ(client_->Update(ctx_, map_, nameless).code(), Code::kInvalidArgument);
+  EXPECT_EQ(client_->Patch(ctx_, map_, ns_, "", PatchType::kMerge, Json::object()).code(), Code::kInvalidArgument);
+  EXPECT_EQ(client_->Apply(ctx_, map_, nameless, {.field_manager = "test"}).code(), Code::kInvalidArgument);
+}
+
 TEST_F(ClientTest, DeletesOnlyWhatItsPreconditionsName) {
   Object made = Make("m");
   auto other = client_->Delete(ctx_, map_, ns_, "m", {.uid = "11111111-1111-1111-1111-111111111111"});
