@@ -58,14 +58,14 @@ std::string WhyNot(const local::PlaneState& state) {
 
 // nullopt while it isn't the one that runs that wrote it.
 std::optional<local::PlaneState> StateOf(const local::PlaneFolder& folder) {
-  auto holder = local::HolderOf(folder.Lock());
+  auto holder = local::SupervisorOf(folder.Lock());
   auto state = local::ReadState(folder.State());
   const bool current = holder.ok() && *holder && state.ok() && state->supervisor == **holder;
   return current ? std::optional(*std::move(state)) : std::nullopt;
 }
 
 bool IsRun(const local::PlaneFolder& folder) {
-  auto holder = local::HolderOf(folder.Lock());
+  auto holder = local::SupervisorOf(folder.Lock());
   return holder.ok() && *holder;
 }
 
@@ -106,6 +106,9 @@ Result<local::PlaneState> AwaitPlane(const Context& ctx, const local::PlaneFolde
   bool ended = false;
   for (;;) {
     ended = ended || HasEnded(child);
+    if (child == 0 && !IsRun(folder)) {
+      return Error{Code::kUnavailable, fmt::format("the plane in {} has ended meanwhile", folder.path()), {}};
+    }
     // Another `up` may have been faster: its supervisor does as well.
     if (ended && !IsRun(folder)) {
       return Error{
@@ -127,21 +130,22 @@ Result<local::PlaneState> AwaitPlane(const Context& ctx, const local::PlaneFolde
 }
 
 Result<bool> StopPlane(const Context& ctx, const local::PlaneFolder& folder, const Getenv& getenv, Millis grace) {
-  auto holder = TRY(local::HolderOf(folder.Lock()));
+  auto holder = TRY(local::SupervisorOf(folder.Lock()));
   if (holder) kill(*holder, SIGTERM);
   auto lock = TRY(TakeWithin(ctx, folder, grace));
   if (!lock) {
-    auto stubborn = TRY(local::HolderOf(folder.Lock()));
+    auto stubborn = TRY(local::SupervisorOf(folder.Lock()));
     if (stubborn) kill(*stubborn, SIGKILL);
     lock = TRY(TakeWithin(ctx, folder, kKilled));
   }
   if (!lock) {
-    return Error{Code::kDeadlineExceeded,
-                 fmt::format("the supervisor of the plane (process {}) doesn't end", holder.value_or(0)),
-                 {}};
+    const std::string who = holder ? fmt::format("the supervisor of the plane (process {})", *holder)
+                                   : std::string("another command that ends the plane");
+    return Error{Code::kDeadlineExceeded, who + " doesn't end", {}};
   }
   const bool left = local::EndLeftovers(folder.id(), kLeftovers) > 0;
   local::PlaneFolder::RemovePrivate(folder.Private(getenv));
+  folder.RemovePrivates();
   return holder.has_value() || left;
 }
 

@@ -23,7 +23,7 @@ bool IsOutdated(pid_t supervisor, const local::Settings& settings, const Getenv&
 Result<pid_t> StartSupervisor(const local::PlaneFolder& folder);
 
 // Waits until the plane is ready, and shows how far it is. `child`: the supervisor that was started, 0 for none. An
-// error has the end of its log.
+// error has the end of its log; kUnavailable where none was started, and the one that was there has ended.
 Result<local::PlaneState> AwaitPlane(const Context& ctx, const local::PlaneFolder& folder, pid_t child,
                                      LiveLines& lines);
 

@@ -55,7 +55,7 @@ std::string MessageOf(const Json& status) {
 
 Seen Look(const Context& ctx, local::PlaneFolder folder, const Getenv& getenv) {
   Seen out{.folder = std::move(folder), .supervisor = {}, .state = {}, .pods = {}, .pods_unseen = ""};
-  auto holder = local::HolderOf(out.folder.Lock());
+  auto holder = local::SupervisorOf(out.folder.Lock());
   if (!holder.ok() || !*holder) return out;
   out.supervisor = **holder;
   auto state = local::ReadState(out.folder.State());

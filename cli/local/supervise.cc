@@ -9,6 +9,7 @@
 #include "cli/frame/interrupt.h"
 #include "cli/frame/provider_release.h"
 #include "cli/local/operator_program.h"
+#include "local/plane/leftovers.h"
 #include "local/plane/settings.h"
 #include "local/plane/supervisor.h"
 
@@ -39,6 +40,8 @@ Status Run(const Context& ctx, const GlobalOptions& global, const std::string& p
   images.builds = settings.builds;
   images.cache = local::CacheFolder(world.getenv);
   images.getenv = world.getenv;
+  // What outlives a build that was killed is known by it (behaviour.md G3).
+  images.environment = {fmt::format("{}={}", local::kPlaneVariable, folder.id())};
   images.registry = [&config](const std::string&) { return OciOptionsOf(config); };
   auto programs = TRY(local::OpenPrograms(std::move(images)));
   const std::string private_folder = folder.Private(world.getenv);

@@ -1,6 +1,9 @@
 #include "cli/local/up.h"
 
 #include <fmt/format.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -105,18 +108,20 @@ Result<pid_t> EnsureSupervisor(const Context& ctx, const local::PlaneFolder& fol
   const local::Settings there = TRY(local::ReadSettings(folder.Settings()));
   const local::Settings settings = local::Merged(there, asked);
   TRY(CheckPrograms(settings, world.getenv, notes));
-  auto holder = TRY(local::HolderOf(folder.Lock()));
+  auto holder = TRY(local::SupervisorOf(folder.Lock()));
   const bool another = settings != there || (holder && IsOutdated(*holder, settings, world.getenv));
   if (holder && !another) {
     notes.Say(0, "The plane runs already", {{"folder", folder.path()}});
     return 0;
   }
+  TRY(CheckVariables(settings, world.getenv));
   if (holder) {
     notes.Say(0, "Starting the plane anew with other settings", {{"folder", folder.path()}});
     TRY(StopPlane(ctx, folder, world.getenv));
   } else {
     notes.Say(0, "Starting the plane", {{"folder", folder.path()}});
   }
+  WarnOfRoot(geteuid(), notes);
   TRY(local::WriteSettings(folder.Settings(), settings));
   return StartSupervisor(folder);
 }
@@ -162,18 +167,44 @@ Status BringProviders(const Context& ctx, const GlobalOptions& global, const loc
   return Ok();
 }
 
+// What this run has started. A value.
+struct Started {
+  local::PlaneFolder folder;
+  pid_t supervisor = 0;
+};
+
+// Until it is ready. Where the one that ran ends meanwhile (somebody's `down`), another is started.
+Status StartPlane(const Context& ctx, const local::PlaneFolder& folder, const local::Settings& asked, World& world,
+                  std::optional<Started>& started) {
+  constexpr int kTries = 3;
+  Notes notes(world.err);
+  for (int tries = 1;; ++tries) {
+    const pid_t child = TRY(EnsureSupervisor(ctx, folder, asked, world, notes));
+    if (child > 0) started = Started{folder, child};
+    LiveLines lines(world.err, world.err_columns);
+    auto state = AwaitPlane(ctx, folder, child, lines);
+    if (state.ok()) return Ok();
+    if (child > 0 || state.code() != Code::kUnavailable || tries == kTries) return state.error();
+  }
+}
+
+// Of two at once the other one may have been faster, and then it isn't this run's to end.
+Status EndStarted(const Context& ctx, const Started& started, World& world) {
+  // It may wait for the lock still. While it is a child that nobody has waited for, the number is its own.
+  if (waitpid(started.supervisor, nullptr, WNOHANG) == 0) kill(started.supervisor, SIGTERM);
+  const auto runs = TRY(local::SupervisorOf(started.folder.Lock()));
+  if (runs && *runs != started.supervisor) return Ok();
+  TRY(StopPlane(ctx, started.folder, world.getenv));
+  return Ok();
+}
+
 Status Run(const Context& ctx, const GlobalOptions& global, const LocalUpOptions& options, World& world,
-           std::optional<local::PlaneFolder>& started) {
+           std::optional<Started>& started) {
   Notes notes(world.err);
   const Config config = TRY(LoadConfig(ctx, global, world.getenv, notes));
   const UpPlan plan = TRY(Prepare(config, options, world));
   const local::PlaneFolder folder = TRY(local::PlaneFolder::Make(plan.folder));
-  const pid_t child = TRY(EnsureSupervisor(ctx, folder, plan.asked, world, notes));
-  if (child > 0) started = folder;
-  {
-    LiveLines lines(world.err, world.err_columns);
-    TRY(AwaitPlane(ctx.WithTimeout(Seconds(options.timeout)), folder, child, lines));
-  }
+  TRY(StartPlane(ctx.WithTimeout(Seconds(options.timeout)), folder, plan.asked, world, started));
   TRY(BringProviders(ctx, global, folder, plan, options, world));
   world.out << fmt::format("The plane is up:\n\n  export KUBECONFIG={}\n\n", folder.Kubeconfig())
             << "`clusterctl local status` shows its processes, `clusterctl local down` ends them.\n";
@@ -194,16 +225,30 @@ Result<ProviderFlags> ParseProviderFlags(const std::vector<std::string>& texts) 
   return out;
 }
 
+Status CheckVariables(const local::Settings& settings, const Getenv& getenv) {
+  for (const std::string& name : settings.environment) {
+    if (getenv(name)) continue;
+    return Error{Code::kInvalidArgument,
+                 fmt::format("{} isn't set, which --env of an earlier run named: the managers would run without it. "
+                             "Export it, with no value where they need it no longer",
+                             name),
+                 {}};
+  }
+  return Ok();
+}
+
+void WarnOfRoot(uid_t user, Notes& notes) {
+  if (user == 0)
+    notes.Warn("the managers run as root, whatever user their images name: another user can run a plane as well");
+}
+
 Status LocalUp(const Context& parent, const GlobalOptions& global, const LocalUpOptions& options, World& world) {
   Interrupt interrupt;
   const Context ctx = parent.WithStop(interrupt.token());
-  std::optional<local::PlaneFolder> started;
+  std::optional<Started> started;
   Status done = Run(ctx, global, options, world, started);
   // Who gives up waiting wants nothing to go on behind his back; what failed is there to be looked at.
-  if (!done.ok() && ctx.stop.stop_requested() && started) {
-    auto ended = StopPlane(parent, *started, world.getenv);
-    if (!ended.ok()) return ended.error();
-  }
+  if (!done.ok() && ctx.stop.stop_requested() && started) TRY(EndStarted(parent, *started, world));
   return OrInterrupted(ctx, std::move(done));
 }
 

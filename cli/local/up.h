@@ -1,11 +1,14 @@
 // `clusterctl local up`: brings a plane up, with the operator and providers in it.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 #include <vector>
 
 #include "cli/frame/world.h"
 #include "cli/install/choose.h"
+#include "local/plane/settings.h"
 
 namespace capi::cli {
 
@@ -23,6 +26,13 @@ struct LocalUpOptions {
 
 // "infrastructure/docker:v1.12.1" and the like, by type. kInvalidArgument names the types.
 Result<ProviderFlags> ParseProviderFlags(const std::vector<std::string>& texts);
+
+// Whether all variables are set that managers get: no value of them is kept, so who starts a supervisor has to have them.
+// kInvalidArgument names one that isn't (behaviour.md G2).
+Status CheckVariables(const local::Settings& settings, const Getenv& getenv);
+
+// Says where programs of images would run as root. `user`: who runs the plane (behaviour.md G9).
+void WarnOfRoot(uid_t user, Notes& notes);
 
 // behaviour.md G1 and G2.
 Status LocalUp(const Context& parent, const GlobalOptions& global, const LocalUpOptions& options, World& world);

@@ -32,6 +32,30 @@ TEST(LocalUp, ReadsProvidersByTypeAndName) {
   }
 }
 
+// G2: credentials don't get lost by a start from another shell.
+TEST(LocalUp, WantsTheVariablesThatEarlierRunsNamed) {
+  local::Settings settings;
+  settings.environment = {"KEY", "TOKEN"};
+  const Getenv getenv = [](const std::string& name) {
+    return name == "KEY" ? std::optional<std::string>("") : std::nullopt;
+  };
+  Status checked = CheckVariables(settings, getenv);
+  ASSERT_FALSE(checked.ok());
+  EXPECT_THAT(checked.error().message, HasSubstr("TOKEN isn't set"));
+  settings.environment.pop_back();
+  EXPECT_TRUE(CheckVariables(settings, getenv).ok());
+}
+
+// G9: once, before anything runs.
+TEST(LocalUp, SaysThatManagersRunAsRoot) {
+  std::ostringstream out;
+  Notes notes(out);
+  WarnOfRoot(1000, notes);
+  EXPECT_EQ(out.str(), "");
+  WarnOfRoot(0, notes);
+  EXPECT_THAT(out.str(), HasSubstr("the managers run as root"));
+}
+
 class DeclaredTest : public testing::Test {
  protected:
   Result<Declared> Read(const std::string& text) {

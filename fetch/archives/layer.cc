@@ -39,7 +39,9 @@ std::string NameOf(std::string_view header) {
   return posix && !prefix.empty() ? prefix + "/" + name : name;
 }
 
-LayerEntry::Kind KindOf(char type) {
+// The oldest archives have no type for folders: their names end with a slash.
+LayerEntry::Kind KindOf(char type, std::string_view name) {
+  if ((type == '\0' || type == '0') && name.ends_with('/')) return LayerEntry::Kind::kFolder;
   switch (type) {
     case '\0':
     case '0':
@@ -109,7 +111,7 @@ Status LayerReader::Header(std::string_view header) {
     ended_ = true;
     return Ok();
   }
-  TRY(CheckTarHeader(header));
+  TRY(CheckTarHeader(header, true));
   const char type = header[kTarType.at];
   const std::uint64_t size = IsHeaderAlone(type) ? 0 : TRY(SizeOf(header));
   if (!IsExtension(type)) return Entry(header, type, size);
@@ -120,9 +122,10 @@ Status LayerReader::Header(std::string_view header) {
 }
 
 Status LayerReader::Entry(std::string_view header, char type, std::uint64_t size) {
-  LayerEntry entry{.kind = KindOf(type)};
+  LayerEntry entry;
   const std::string name = std::exchange(next_name_, {}), link = std::exchange(next_link_, {});
   entry.name = name.empty() ? NameOf(header) : name;
+  entry.kind = KindOf(type, entry.name);
   entry.link = link.empty() ? TextOf(header, kTarLink) : link;
   const std::string large = std::exchange(next_size_, {});
   if (!large.empty() && !IsHeaderAlone(type) && !api::ParseUint(large, size))

@@ -28,7 +28,8 @@ struct LayerVisitor {
   std::function<Status()> end = {};                            // of a file; all its bytes came
 };
 
-// Reads what tar programs write today: POSIX's format with its extended headers, and GNU's long names and large sizes.
+// Reads what tar programs write: POSIX's format with its extended headers, GNU's long names and large sizes, and the
+// format of before POSIX.
 // Holds no more than a header, whatever the archive has. Errors are kInvalidArgument, kUnsupported for sparse files,
 // and those of the visitor; after one nothing may be added. Thread-compatible.
 class LayerReader {

@@ -93,6 +93,20 @@ TEST(Layer, LongNamesAndLargeSizesAreReadAsTarProgramsWriteThem_G9) {
   EXPECT_THAT(Read(WithSum(posix) + TarEnd()).value(), ElementsAre("file end \"\""));
 }
 
+// As some programs have written them, and container runtimes read them.
+TEST(Layer, OldFormsAreReadToo_G9) {
+  std::string spaces = TestHeader({"a", '0', "abc", "", 0755});
+  spaces.replace(kTarMode.at, kTarMode.size, std::string("   755 \0", 8));
+  spaces.replace(kTarSize.at, kTarSize.size, std::string("          3 ", 12));
+  EXPECT_THAT(Read(WithSum(spaces) + "abc" + TarPadding(3) + TarEnd()).value(), ElementsAre("file a x \"abc\""));
+  std::string old = TestHeader({"a", '\0', "abc"}), folder = TestHeader({"b/", '\0'});
+  for (std::string* header : {&old, &folder}) header->replace(kTarMagic.at, kTarMagic.size, kTarMagic.size, '\0');
+  EXPECT_THAT(Read(WithSum(old) + "abc" + TarPadding(3) + WithSum(folder) + TarEnd()).value(),
+              ElementsAre("file a \"abc\"", "folder b/"));
+  old.replace(kTarMagic.at, 5, "other");
+  EXPECT_FALSE(Read(WithSum(old) + "abc" + TarPadding(3) + TarEnd()).ok());
+}
+
 TEST(Layer, WhatIsBehindTheEndCountsForNothing_G9) {
   EXPECT_TRUE(Read(TestLayer(Sample()) + "x").ok());
   EXPECT_TRUE(Read(TestHeader({"a"})).ok());  // some programs write no end

@@ -16,12 +16,13 @@ std::string TextOf(std::string_view header, TarField field) {
 Result<std::uint64_t> NumberOf(std::string_view header, TarField field, std::string_view what) {
   const std::string_view text = FieldOf(header, field);
   std::uint64_t value = 0;
-  size_t digits = 0;
+  const size_t begin = std::min(text.find_first_not_of(' '), text.size());
+  size_t digits = begin;
   for (; digits < text.size() && text[digits] >= '0' && text[digits] <= '7'; ++digits)
     value = value * 8 + static_cast<std::uint64_t>(text[digits] - '0');
   const bool ended = std::all_of(text.begin() + static_cast<std::ptrdiff_t>(digits), text.end(),
                                  [](char c) { return c == '\0' || c == ' '; });
-  if (digits > 0 && ended) return value;
+  if (digits > begin && ended) return value;
   return Error{Code::kInvalidArgument, fmt::format("an entry has no {} that is read", what), {}};
 }
 
@@ -34,9 +35,11 @@ unsigned SumOf(std::string_view header) {
   return sum;
 }
 
-Status CheckTarHeader(std::string_view header) {
+Status CheckTarHeader(std::string_view header, bool old) {
   const std::uint64_t sum = TRY(NumberOf(header, kTarSum, "sum"));
-  if (sum == SumOf(header) && FieldOf(header, kTarMagic).starts_with("ustar")) return Ok();
+  const std::string_view magic = FieldOf(header, kTarMagic);
+  const bool known = magic.starts_with("ustar") || (old && IsEmptyBlock(magic));
+  if (sum == SumOf(header) && known) return Ok();
   return Error{Code::kInvalidArgument, "it is no tar archive, or was damaged on its way", {}};
 }
 

@@ -22,12 +22,13 @@ inline constexpr TarField kTarName{0, 100}, kTarMode{100, 8}, kTarOwner{108, 8},
 std::string_view FieldOf(std::string_view header, TarField field);
 // Up to the first zero byte.
 std::string TextOf(std::string_view header, TarField field);
-// Octal digits, ended by a zero byte or spaces. kInvalidArgument for anything else; `what`: for people.
+// Octal digits, behind spaces where there are any, ended by a zero byte or spaces. kInvalidArgument for anything else; `what`: for people.
 Result<std::uint64_t> NumberOf(std::string_view header, TarField field, std::string_view what);
 // The sum of all bytes, of which those of the sum itself count as spaces.
 unsigned SumOf(std::string_view header);
-// kInvalidArgument for another sum than it says, and for what isn't of the form that POSIX describes.
-Status CheckTarHeader(std::string_view header);
+// kInvalidArgument for another sum than it says, and for what isn't of the form that POSIX describes, or,
+// where `old`, of the one before that, which says nothing of itself.
+Status CheckTarHeader(std::string_view header, bool old = false);
 
 std::uint64_t PaddedSize(std::uint64_t size);  // whole blocks
 bool IsEmptyBlock(std::string_view block);     // zero bytes alone

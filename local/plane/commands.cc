@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "local/plane/leftovers.h"
+
 namespace capi::local {
 namespace {
 
@@ -53,6 +55,14 @@ std::vector<std::string> ControllerManagerCommand(const PlanePrograms& programs,
           "--service-account-private-key-file=" + folder.Pki("service-accounts.key"),
           "--root-ca-file=" + folder.Pki("ca.crt"),
           "--use-service-account-credentials=false"};
+}
+
+std::vector<std::string> ControlPlaneEnvironment(const PlaneFolder& folder, const Getenv& getenv) {
+  std::vector<std::string> out = {fmt::format("{}={}", kPlaneVariable, folder.id())};
+  for (const char* name : {"PATH", "HOME", "TMPDIR"}) {
+    if (auto value = getenv(name)) out.push_back(fmt::format("{}={}", name, *value));
+  }
+  return out;
 }
 
 std::string EgressConfiguration(const std::string& socket) {

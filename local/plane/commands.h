@@ -16,6 +16,10 @@ std::vector<std::string> ApiServerCommand(const PlanePrograms& programs, const P
                                           const std::string& egress_file, int port);
 std::vector<std::string> ControllerManagerCommand(const PlanePrograms& programs, const PlaneFolder& folder);
 
+// All of the user's environment that these programs get: where to find and to put things. Nothing else is theirs to see
+// (credentials) or to be led by: a proxy for calls into the plane, settings of another etcd.
+std::vector<std::string> ControlPlaneEnvironment(const PlaneFolder& folder, const Getenv& getenv);
+
 // The API server's EgressSelectorConfiguration: what it would send into the cluster (calls of webhooks, conversions and
 // aggregated APIs, by the address of their Service) it asks for at this socket (behaviour.md G6).
 std::string EgressConfiguration(const std::string& socket);

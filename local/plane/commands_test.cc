@@ -13,6 +13,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::UnorderedElementsAre;
 
 const PlanePrograms kPrograms{"/bin/etcd", "/bin/kube-apiserver", "/bin/kube-controller-manager"};
 
@@ -40,6 +41,14 @@ TEST_F(Commands, NoControllerOfKubernetesRunsDeployments) {
     EXPECT_THAT(flag, Not(HasSubstr("deployment")));
     EXPECT_THAT(flag, Not(HasSubstr("replicaset")));
   }
+}
+
+// Rule G3: no proxy stands between the API server and webhooks, and no credential of the user is in its environment.
+TEST_F(Commands, HaveNothingOfTheUsersEnvironmentButPaths) {
+  const auto environment = ControlPlaneEnvironment(folder_, [](const std::string& name) -> std::optional<std::string> {
+    return name == "TMPDIR" ? std::nullopt : std::optional("of " + name);
+  });
+  EXPECT_THAT(environment, UnorderedElementsAre("CAPI_LOCAL_PLANE=" + folder_.id(), "PATH=of PATH", "HOME=of HOME"));
 }
 
 // Rule G6.

@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
+
 #include "base/files.h"
 #include "base/version.h"
 #include "local/plane/commands.h"
-#include "local/plane/leftovers.h"
 
 namespace capi::local {
 namespace {
@@ -23,7 +24,11 @@ ProcessOptions CommandOf(const PlaneFolder& folder, const std::string& working_f
   out.argv = std::move(argv);
   out.log_file = folder.Log(name);
   out.folder = working_folder;
-  out.environment = {fmt::format("{}={}", kPlaneVariable, folder.id())};
+  out.environment = ControlPlaneEnvironment(folder, [](const std::string& variable) -> std::optional<std::string> {
+    const char* value = std::getenv(variable.c_str());
+    return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+  });
+  out.inherit_environment = false;
   return out;
 }
 

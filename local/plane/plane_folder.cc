@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <vector>
 
 #include "base/files.h"
 #include "base/json.h"
@@ -18,8 +19,9 @@ namespace fs = std::filesystem;
 
 constexpr char kMarker[] = "capi-local.json";
 constexpr int kFormat = 1;
-// All that a plane makes in its folder, but the marker.
-constexpr const char* kOwn[] = {"etcd", "pods", "pki", "logs", "kubeconfig", "settings.json", "state.json", "lock"};
+constexpr char kLock[] = "lock";
+// All that a plane makes in its folder, but the marker and the lock.
+constexpr const char* kOwn[] = {"etcd", "pods", "pki", "logs", "kubeconfig", "settings.json", "state.json", "private"};
 
 Result<std::string> NewId() {
   unsigned char bytes[8];
@@ -59,6 +61,12 @@ bool IsOurs(const std::string& folder) {
          (info.st_mode & 077) == 0;
 }
 
+// Or a lock alone, which one that was killed while it removed a plane has left.
+Result<bool> HasNothing(const std::string& folder) {
+  const std::vector<std::string> names = TRY(ListDir(folder));
+  return names.empty() || (names.size() == 1 && names.front() == kLock);
+}
+
 Status MakeFolder(const std::string& folder) {
   if (mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST) return Ok();
   return FileError(folder, errno);
@@ -80,7 +88,7 @@ Result<PlaneFolder> PlaneFolder::Make(const std::string& path) {
     return Error{Code::kInvalidArgument, fmt::format("{} is no folder: name another one with --dir", folder), {}};
   std::string id = there ? TRY(MarkedId(folder)) : "";
   if (!id.empty()) return PlaneFolder(folder, std::move(id));
-  if (there && !TRY(ListDir(folder)).empty()) {
+  if (there && !TRY(HasNothing(folder))) {
     return Error{Code::kFailedPrecondition,
                  fmt::format("{} has files in it that are no plane's: name another folder with --dir", folder),
                  {}};
@@ -125,14 +133,27 @@ void PlaneFolder::RemovePrivate(const std::string& folder) {
   if (IsOurs(folder)) fs::remove_all(folder, ignored);
 }
 
+Status PlaneFolder::TellPrivate(const std::string& folder) const { return WriteFile(File("private"), folder, 0600); }
+
+void PlaneFolder::RemovePrivates() const {
+  const std::string name = "/capi-local-" + id_;
+  for (const std::string& place : {fmt::format("/run/user/{}", geteuid()), std::string("/dev/shm"), std::string("/tmp")})
+    RemovePrivate(place + name);
+  const auto told = ReadFile(File("private"), 1u << 12);
+  if (told.ok() && told->ends_with(name)) RemovePrivate(*told);
+}
+
 Result<bool> PlaneFolder::Remove() const {
   std::error_code error;
   for (const char* name : kOwn) {
     fs::remove_all(File(name), error);
     if (error) return Error{Code::kInternal, fmt::format("{}: {}", File(name), error.message()), {}};
   }
-  fs::remove(File(kMarker), error);
-  if (error) return Error{Code::kInternal, fmt::format("{}: {}", File(kMarker), error.message()), {}};
+  // The lock at the end: whoever has waited for it finds that there is no plane any more.
+  for (const char* name : {kMarker, kLock}) {
+    fs::remove(File(name), error);
+    if (error) return Error{Code::kInternal, fmt::format("{}: {}", File(name), error.message()), {}};
+  }
   return fs::remove(path_, error) && !error;
 }
 

@@ -46,8 +46,12 @@ class PlaneFolder {
   static Status MakePrivate(const std::string& folder);
   // Removes it where it is ours.
   static void RemovePrivate(const std::string& folder);
+  // Writes down where this run has it: whoever ends the plane may have another environment.
+  Status TellPrivate(const std::string& folder) const;
+  // Removes the one that was told, and those where others may have been.
+  void RemovePrivates() const;
 
-  // Removes all that a plane makes, the marker last, and the folder where nothing else is in it; whether that is gone.
+  // Removes all that a plane makes, the marker and the lock last, and the folder where nothing else is in it; whether that is gone.
   // To be called by who holds the lock.
   Result<bool> Remove() const;
 

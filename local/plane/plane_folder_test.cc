@@ -1,5 +1,6 @@
 #include "local/plane/plane_folder.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -70,6 +71,13 @@ TEST(PlaneFolder, RemovesItsOwnAlone) {
   EXPECT_EQ(*ListDir(temp / "plane"), std::vector<std::string>{"notes.txt"});
 }
 
+// Rule G3: what is killed while it removes a plane leaves a folder that the next `up` takes.
+TEST(PlaneFolder, ALockAloneIsNobodys) {
+  TempFolder temp;
+  ASSERT_TRUE(WriteFile(temp / "lock", "").ok());
+  EXPECT_TRUE(PlaneFolder::Make(temp.path()).ok());
+}
+
 TEST(PlaneFolder, KeepsSocketsWhereTheirNamesAreShort) {
   TempFolder temp;
   PlaneFolder folder = ValueOrAbort(PlaneFolder::Make(temp / std::string(100, 'x')), "plane");
@@ -99,17 +107,31 @@ TEST(PlaneFolder, MakesThePrivateFolderForItselfAlone) {
   EXPECT_FALSE(PlaneFolder::MakePrivate(temp / "link").ok());
 }
 
+// Rule G3: whoever ends a plane removes its private folder, whatever the environment is by then.
+TEST(PlaneFolder, FindsThePrivateFolderOfAnEarlierRun) {
+  TempFolder temp;
+  PlaneFolder folder = ValueOrAbort(PlaneFolder::Make(temp / "plane"), "plane");
+  const std::string own = temp / ("capi-local-" + folder.id()), other = temp / "other";
+  for (const std::string& path : {own, other}) {
+    ASSERT_TRUE(PlaneFolder::MakePrivate(path).ok());
+    ASSERT_TRUE(folder.TellPrivate(path).ok());
+    folder.RemovePrivates();
+  }
+  EXPECT_FALSE(fs::exists(own));
+  EXPECT_TRUE(fs::exists(other)) << "its name is no private folder's of this plane";
+}
+
 // Rule G2: one plane for a folder, and its holder is known as long as it lives.
-TEST(PlaneLock, IsOneProcessesAndEndsWithIt) {
+void CheckLock(PlaneLock::Who who) {
   TempFolder temp;
   const std::string path = temp / "lock";
-  EXPECT_EQ(*HolderOf(path), std::nullopt);
+  EXPECT_EQ(*SupervisorOf(path), std::nullopt);
   int ready[2], end[2];
   ASSERT_EQ(pipe(ready), 0);
   ASSERT_EQ(pipe(end), 0);
   const pid_t child = fork();
   if (child == 0) {
-    auto lock = PlaneLock::TryTake(path);
+    auto lock = PlaneLock::TryTake(path, who);
     char byte = lock.ok() && *lock ? 'y' : 'n';
     [[maybe_unused]] ssize_t n = write(ready[1], &byte, 1);
     close(end[1]);
@@ -122,12 +144,30 @@ TEST(PlaneLock, IsOneProcessesAndEndsWithIt) {
   auto refused = PlaneLock::TryTake(path);
   ASSERT_TRUE(refused.ok());
   EXPECT_FALSE(*refused);
-  EXPECT_EQ(*HolderOf(path), child);
+  EXPECT_FALSE(*PlaneLock::TryTake(path, PlaneLock::Who::kSupervisor));
+  EXPECT_EQ(*SupervisorOf(path), who == PlaneLock::Who::kSupervisor ? std::optional(child) : std::nullopt);
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
-  EXPECT_EQ(*HolderOf(path), std::nullopt);
+  EXPECT_EQ(*SupervisorOf(path), std::nullopt);
   EXPECT_TRUE(*PlaneLock::TryTake(path));
   for (int fd : {ready[0], ready[1], end[0], end[1]}) close(fd);
+}
+
+TEST(PlaneLock, IsOneProcessesAndEndsWithIt) { CheckLock(PlaneLock::Who::kSupervisor); }
+
+// Rule G8: who ends a plane holds its lock meanwhile, and isn't taken for the supervisor.
+TEST(PlaneLock, OfOneThatEndsThePlaneIsNoSupervisors) { CheckLock(PlaneLock::Who::kOther); }
+
+// Rule G8: no signal goes to pid 0 or -1, which would be other processes.
+TEST(PlaneLock, AHolderWithoutAPidIsRefused) {
+  TempFolder temp;
+  const int fd = open((temp / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  ASSERT_EQ(fcntl(fd, F_OFD_SETLK, &lock), 0);  // the kernel tells -1 for its holder
+  EXPECT_EQ(SupervisorOf(temp / "lock").code(), Code::kFailedPrecondition);
+  close(fd);
 }
 
 TEST(Logs, AreCutWhereTheyAreTooLong) {

@@ -11,12 +11,14 @@
 namespace capi::local {
 
 // A lock on a file, which ends with the process that holds it, however that ends; the kernel knows who that is, on a
-// full disk too. Within a process it may be taken once, and HolderOf isn't to be asked while that has it: to close the
+// full disk too. Within a process it may be taken once, and SupervisorOf isn't to be asked while that has it: to close the
 // file is to give the lock back. Thread-compatible.
 class PlaneLock {
  public:
+  enum class Who { kSupervisor, kOther };  // kOther: who ends a plane, or removes it
+
   // nullopt where another process holds it. Makes the file where it is missing.
-  static Result<std::optional<PlaneLock>> TryTake(const std::string& path);
+  static Result<std::optional<PlaneLock>> TryTake(const std::string& path, Who who = Who::kOther);
   PlaneLock(PlaneLock&& other) noexcept;
   PlaneLock& operator=(PlaneLock&& other) noexcept;
   ~PlaneLock();
@@ -26,7 +28,8 @@ class PlaneLock {
   int fd_;
 };
 
-// The other process that holds it; nullopt where none does.
-Result<std::optional<pid_t>> HolderOf(const std::string& path);
+// The other process that holds it as the supervisor; nullopt where none does. kFailedPrecondition for one that this
+// process can't send signals to.
+Result<std::optional<pid_t>> SupervisorOf(const std::string& path);
 
 }  // namespace capi::local

@@ -1,6 +1,7 @@
 #include "local/plane/supervisor.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -20,7 +21,7 @@ namespace {
 
 constexpr Millis kTick{100};
 constexpr Millis kLogsLookedAt{30'000};
-constexpr Millis kLeftoversLimit{2000};
+constexpr Millis kLeftoversLimit{2000}, kOthersLimit{10'000};
 
 // The node, in a thread of its own. Thread-compatible.
 class RunningNode {
@@ -92,6 +93,25 @@ class StateFile {
   bool complained_ = false;
 };
 
+// Where sockets, tokens and Secrets lie. Some systems remove it at the user's last logout, and nothing works without.
+// Thread-compatible.
+class PrivateFolder {
+ public:
+  explicit PrivateFolder(const std::string& path) : path_(path) { stat(path_.c_str(), &made_); }
+
+  Status Check() const {
+    struct stat now {};
+    if (stat(path_.c_str(), &now) == 0 && now.st_ino == made_.st_ino && now.st_dev == made_.st_dev) return Ok();
+    return Error{Code::kUnavailable,
+                 fmt::format("{} was removed, as by a logout: `clusterctl local up` goes on", path_),
+                 {}};
+  }
+
+ private:
+  const std::string path_;
+  struct stat made_ {};
+};
+
 void LogEnds(const Context& ctx, const std::vector<ProcessState>& before, const std::vector<ProcessState>& now) {
   for (size_t i = 0; i < before.size() && i < now.size(); ++i) {
     if (now[i].restarts > before[i].restarts)
@@ -103,9 +123,11 @@ void LogEnds(const Context& ctx, const std::vector<ProcessState>& before, const 
 Status Loop(const Context& ctx, const SupervisorOptions& options, ControlPlane& plane, RunningNode& node) {
   Clock& clock = *ctx.clock;
   StateFile file(options.folder, ctx);
+  const PrivateFolder own(options.private_folder);
   PlaneState state{.supervisor = getpid(), .started = clock.Now(), .port = plane.port()};
   MonoTime logs_at = clock.Monotonic();
   do {
+    TRY(own.Check());
     plane.Look(ctx);
     if (plane.ready() && !node.started()) node.Start(ctx);
     if (auto ended = node.ended()) {
@@ -121,23 +143,44 @@ Status Loop(const Context& ctx, const SupervisorOptions& options, ControlPlane& 
     BoundLogs(options.folder.Logs());
     logs_at = clock.Monotonic() + kLogsLookedAt;
   } while (clock.Sleep(ctx.stop, kTick));
+  state.ready = false;
+  state.message = "ending";
+  file.Write(state);
   return Ok();
 }
 
-Result<PlaneLock> Take(const PlaneFolder& folder) {
-  auto lock = TRY(PlaneLock::TryTake(folder.Lock()));
-  if (lock) return *std::move(lock);
+// Who ends the plane at this moment, or removes it, is waited for.
+Result<PlaneLock> Take(const Context& ctx, const PlaneFolder& folder) {
+  const MonoTime end = ctx.clock->Monotonic() + kOthersLimit;
+  for (;;) {
+    auto lock = TRY(PlaneLock::TryTake(folder.Lock(), PlaneLock::Who::kSupervisor));
+    if (lock) return *std::move(lock);
+    const auto other = TRY(SupervisorOf(folder.Lock()));
+    if (other || ctx.clock->Monotonic() >= end) break;
+    TRY(ctx.Check());
+    ctx.clock->Sleep(ctx.stop, kTick);
+  }
   return Error{Code::kAlreadyExists, fmt::format("the plane in {} runs already", folder.path()), {}};
+}
+
+// Whether it wasn't removed before this process had its lock.
+Status CheckIsThere(const PlaneFolder& folder) {
+  auto now = PlaneFolder::Open(folder.path());
+  if (now.ok() && now->id() == folder.id()) return Ok();
+  return Error{Code::kNotFound, fmt::format("the plane in {} was deleted meanwhile", folder.path()), {}};
 }
 
 }  // namespace
 
 Status Supervise(const Context& ctx, const SupervisorOptions& options) {
   const PlaneFolder& folder = options.folder;
-  PlaneLock lock = TRY(Take(folder));
+  PlaneLock lock = TRY(Take(ctx, folder));
+  TRY(CheckIsThere(folder));
   if (size_t ended = EndLeftovers(folder.id(), kLeftoversLimit); ended > 0)
     ctx.log.Warn("ended processes of a supervisor that is gone", {{"count", ended}});
   TRY(folder.MakeFolders());
+  folder.RemovePrivates();
+  TRY(folder.TellPrivate(options.private_folder));
   TRY(PlaneFolder::MakePrivate(options.private_folder));
   auto plane = TRY(ControlPlane::Prepare(folder, options.private_folder, options.programs, *ctx.clock));
   ctx.log.Info("the plane starts", {{"folder", folder.path()}, {"port", plane->port()}});

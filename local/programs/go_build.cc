@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::string_view kClusterApi = "sigs.k8s.io/cluster-api";
 constexpr size_t kLogLines = 5;
-constexpr Millis kLook{100}, kGrace{5000};
+constexpr Millis kLook{100}, kGrace{5000};  // and how long the kernel may take to end it
 
 Error Invalid(const std::string& text, std::string_view why) {
   return Error{Code::kInvalidArgument,
@@ -39,6 +39,11 @@ bool IsPackagePath(std::string_view text) {
   };
   return !text.empty() && std::isalnum(static_cast<unsigned char>(text.front())) != 0 && text.find("..") == text.npos &&
          text.substr(0, slash).find('.') != text.npos && std::all_of(text.begin(), text.end(), fits);
+}
+
+bool IsThere(const std::string& target) {
+  struct stat info {};
+  return stat((target + "/program").c_str(), &info) == 0;
 }
 
 bool IsVersion(std::string_view text) { return text.starts_with('v') && api::Version::Parse(text).ok(); }
@@ -88,7 +93,7 @@ Result<GoPackage> ParseGoPackage(const std::string& text) {
 
 std::optional<GoPackage> KnownGoPackage(const api::OciReference& image) {
   const std::string full = image.host + "/" + image.repository;
-  if (!IsVersion(image.tag)) return {};
+  if (!IsVersion(image.tag) || !image.digest.empty()) return {};
   for (std::string_view place : kPublished) {
     for (const Known& known : kKnown) {
       if (full != fmt::format("{}{}", place, known.name)) continue;
@@ -110,18 +115,25 @@ std::string GoBuilds::FindGo() const {
   return "";
 }
 
+Status GoBuilds::BuildInTurn(const Context& ctx, const GoPackage& package, const std::string& target) {
+  const Turns::Turn turn = TRY(building_.Take(ctx, ""));
+  if (IsThere(target)) return Ok();  // who was before built it
+  const std::string name = package.ToString(), go = FindGo();
+  if (go.empty()) return Error{Code::kNotFound, fmt::format("there is no `go` in PATH to build {} with", name), {}};
+  ctx.log.Info("building a program from its Go module", {{"package", name}, {"log", target + ".log"}});
+  Status built = Build(ctx.WithTimeout(longest_), go, package, target);
+  if (built.ok() || built.code() != Code::kDeadlineExceeded || !ctx.Check().ok()) return built;
+  return Error{Code::kFailedPrecondition,
+               fmt::format("it takes longer than {} seconds, and was ended: {}.log tells how far it was",
+                           longest_ / Seconds(1), target),
+               {}};
+}
+
 Result<Program> GoBuilds::Find(const Context& ctx, const GoPackage& package) {
   const std::string name = package.ToString();
   const std::string target = fmt::format("{}/{}-{}", folder_, package.package.substr(package.package.rfind('/') + 1),
                                          Sha256Hex(name).substr(0, 16));
-  MutexLock lock(building_);
-  struct stat info {};
-  if (stat((target + "/program").c_str(), &info) != 0) {
-    const std::string go = FindGo();
-    if (go.empty()) return Error{Code::kNotFound, fmt::format("there is no `go` in PATH to build {} with", name), {}};
-    ctx.log.Info("building a program from its Go module", {{"package", name}, {"log", target + ".log"}});
-    TRY(Build(ctx, go, package, target));
-  }
+  if (!IsThere(target)) TRY(BuildInTurn(ctx, package, target));
   return Program{.path = target + "/program", .source = "Go module " + name};
 }
 
@@ -130,33 +142,42 @@ Status GoBuilds::Build(const Context& ctx, const std::string& go, const GoPackag
   const std::unique_ptr<Scratch> scratch = TRY(Scratch::Create(folder_));
   const std::string log = target + ".log", work = scratch->path() + "/work";
   std::error_code error;
-  std::filesystem::create_directories(work, error);
-  if (error) return FileError(work, error.value());
+  for (const std::string& made : {work, scratch->path() + "/tmp"}) {
+    std::filesystem::create_directories(made, error);
+    if (error) return FileError(made, error.value());
+  }
   TRY(WriteFile(log, ""));
   TRY(WriteFile(work + "/go.mod", "module capi-operator.local/build\n"));
   std::vector<std::string> get = {go, "get", package.ToString()};
   for (const std::string& module : package.also) get.push_back(module + "@" + package.version);
-  TRY(Run(ctx, get, work, log));
+  TRY(Run(ctx, get, scratch->path(), log));
   TRY(Run(ctx,
           {go, "build", "-mod=mod", "-trimpath", "-buildvcs=false", "-ldflags", LinkFlags(package), "-o",
            scratch->path() + "/program", package.package},
-          work, log));
+          scratch->path(), log));
   TRY(CheckRuns(scratch->path() + "/program"));
-  std::filesystem::remove_all(work, error);
+  for (const char* made : {"/work", "/tmp"}) std::filesystem::remove_all(scratch->path() + made, error);
   return scratch->Keep(target);
 }
 
-Status GoBuilds::Run(const Context& ctx, const std::vector<std::string>& argv, const std::string& folder,
+// What `go` starts (compilers, a linker) is in its process group, and ends with it: told to stop, `go` itself would wait
+// for them.
+Status GoBuilds::Run(const Context& ctx, const std::vector<std::string>& argv, const std::string& scratch,
                      const std::string& log) {
-  ProcessOptions options{.argv = argv, .log_file = log, .folder = folder};
-  options.environment = {"GOFLAGS=", "GOWORK=off", "GO111MODULE=on", "CGO_ENABLED=0"};
+  ProcessOptions options{.argv = argv, .log_file = log, .folder = scratch + "/work"};
+  options.environment = environment_;
+  // What it leaves when it is ended so lies where it is removed.
+  for (const std::string& entry : {std::string("GOFLAGS="), std::string("GOWORK=off"), std::string("GO111MODULE=on"),
+                                   std::string("CGO_ENABLED=0"), "GOTMPDIR=" + scratch + "/tmp"})
+    options.environment.push_back(entry);
   auto process = TRY(Process::Start(std::move(options)));
   std::optional<int> code;
   while (!(code = process->Wait(kLook))) {
-    if (Status goes_on = ctx.Check(); !goes_on.ok()) {
-      process->Stop(SIGINT, kGrace);
-      return goes_on.error();
-    }
+    Status goes_on = ctx.Check();
+    if (goes_on.ok()) continue;
+    kill(-process->pid(), SIGKILL);
+    process->Wait(kGrace);
+    return goes_on;
   }
   if (*code == 0) return Ok();
   return Error{Code::kFailedPrecondition,

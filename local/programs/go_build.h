@@ -2,17 +2,15 @@
 #pragma once
 
 #include <functional>
-#include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "api/validate/oci_reference.h"
 #include "base/context.h"
-#include "base/mutex.h"
 #include "base/result.h"
 #include "local/programs/programs.h"
+#include "local/programs/turns.h"
 
 namespace capi::local {
 
@@ -30,7 +28,7 @@ struct GoPackage {
 Result<GoPackage> ParseGoPackage(const std::string& text);
 
 // The package of one of Cluster API's own images (its core, the kubeadm providers, the docker provider), of the version
-// that its tag says. nullopt for any other.
+// that its tag says. nullopt for any other, and where a digest is named: that is of no other file than the image's.
 std::optional<GoPackage> KnownGoPackage(const api::OciReference& image);
 
 // Builds what isn't in its folder yet with the `go` of PATH, without cgo, so that it is static. What `go` says is in a
@@ -39,20 +37,30 @@ class GoBuilds {
  public:
   using Getenv = std::function<std::optional<std::string>(const std::string&)>;
 
-  GoBuilds(std::string folder, Getenv getenv) : folder_(std::move(folder)), getenv_(std::move(getenv)) {}
+  // `environment`: "NAME=value", of all processes that build something.
+  GoBuilds(std::string folder, Getenv getenv, std::vector<std::string> environment = {},
+           Millis longest = Seconds(1800))
+      : folder_(std::move(folder)),
+        getenv_(std::move(getenv)),
+        environment_(std::move(environment)),
+        longest_(longest) {}
 
-  // kNotFound where there is no `go`; kFailedPrecondition with the end of the log where it fails.
+  // kNotFound where there is no `go`; kFailedPrecondition with the end of the log where it fails, or takes longer than
+  // it may. With `ctx` all that builds ends at once.
   Result<Program> Find(const Context& ctx, const GoPackage& package);
 
  private:
+  Status BuildInTurn(const Context& ctx, const GoPackage& package, const std::string& target);
   Status Build(const Context& ctx, const std::string& go, const GoPackage& package, const std::string& target);
-  Status Run(const Context& ctx, const std::vector<std::string>& argv, const std::string& folder,
+  Status Run(const Context& ctx, const std::vector<std::string>& argv, const std::string& scratch,
              const std::string& log);
   std::string FindGo() const;
 
   const std::string folder_;
   const Getenv getenv_;
-  Mutex building_;  // one at a time: each takes all processors
+  const std::vector<std::string> environment_;
+  const Millis longest_;  // of a build
+  Turns building_;        // one at a time: each takes all processors
 };
 
 }  // namespace capi::local

@@ -5,8 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <optional>
+#include <thread>
 
 #include "base/files.h"
+#include "base/testing/await.h"
 #include "base/testing/temp_folder.h"
 #include "fetch/oci/image_name.h"
 #include "local/programs/testing.h"
@@ -45,6 +48,9 @@ TEST(GoBuild, ClusterApisOwnImagesAreKnown_G9) {
        "sigs.k8s.io/cluster-api/test/infrastructure/docker@v1.12.1"},
       {"registry.k8s.io/cluster-api/cluster-api-controller", ""},
       {"registry.k8s.io/cluster-api/cluster-api-controller:latest", ""},
+      {"registry.k8s.io/cluster-api/cluster-api-controller:v1.12.1"
+       "@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+       ""},
       {"registry.k8s.io/cluster-api/other:v1.12.1", ""},
       {"example.com/cluster-api/cluster-api-controller:v1.12.1", ""},
       {"capd-manager:v1.12.1", ""},
@@ -55,6 +61,12 @@ TEST(GoBuild, ClusterApisOwnImagesAreKnown_G9) {
     // The docker provider's module has Cluster API beside it, of its own version.
     EXPECT_EQ(known && !known->also.empty(), known && known->package.ends_with("docker")) << image;
   }
+}
+
+// Or a zombie, which nobody here waits for.
+bool IsGone(pid_t pid) {
+  auto stat = ReadFile(fmt::format("/proc/{}/stat", pid));
+  return !stat.ok() || stat->find(") Z ") != stat->npos;
 }
 
 // With a `go` that writes what it is asked, and builds what the test says.
@@ -119,6 +131,58 @@ TEST_F(Builds, EndsWithItsContext_G9) {
   WriteGo("exec sleep 1000");
   auto built = Find(docker_, Context{}.WithTimeout(Millis(300)));
   EXPECT_EQ(built.code(), Code::kDeadlineExceeded);
+}
+
+// G8: `down` doesn't wait for compilers, and leaves none.
+TEST_F(Builds, WhatItStartedEndsWithItsContext_G9) {
+  WriteGo(fmt::format("trap '' INT TERM; sleep 1000 & echo $! >{0}/compiler.new; mv {0}/compiler.new {0}/compiler\n"
+                      "echo x >$GOTMPDIR/left; wait",
+                      folder_.path()));
+  std::stop_source stop;
+  std::optional<Result<Program>> built;
+  std::thread builds([&] { built = Find(docker_, Context{}.WithStop(stop.get_token())); });
+  ASSERT_TRUE(Await([&] { return ReadFile(folder_ / "compiler").ok(); }));
+  EXPECT_EQ(Find({.package = "example.com/other", .version = "v1.0.0"}, Context{}.WithTimeout(Millis(50))).code(),
+            Code::kDeadlineExceeded)
+      << "it waits for its turn, and no longer than it may";
+  stop.request_stop();
+  builds.join();
+  EXPECT_EQ(built->code(), Code::kCancelled);
+  const pid_t compiler = std::stoi(*ReadFile(folder_ / "compiler"));
+  EXPECT_TRUE(Await([&] { return IsGone(compiler); }));
+  EXPECT_EQ(ListDir(folder_ / "builds")->size(), 1u) << "its log";
+}
+
+// What is built already is there whatever is built meanwhile.
+TEST_F(Builds, WhatIsBuiltWaitsForNoOther_G9) {
+  WriteGo("cp /bin/sh \"$2\"");
+  ASSERT_TRUE(Find(docker_).ok());
+  WriteGo(fmt::format("touch {}/began; exec sleep 1000", folder_.path()));
+  std::stop_source stop;
+  std::thread builds([&] {
+    EXPECT_FALSE(
+        Find({.package = "example.com/m", .version = "v1.0.0"}, Context{}.WithStop(stop.get_token())).ok());
+  });
+  ASSERT_TRUE(Await([&] { return ReadFile(folder_ / "began").ok(); }));
+  EXPECT_TRUE(Find(docker_, Context{}.WithTimeout(Seconds(10))).ok());
+  stop.request_stop();
+  builds.join();
+}
+
+TEST_F(Builds, OneThatHangsIsEnded_G9) {
+  WriteGo("exec sleep 1000");
+  GoBuilds impatient(folder_ / "builds", Only({{"PATH", folder_ / "bin"}}), {}, Millis(300));
+  auto built = impatient.Find({}, docker_);
+  EXPECT_EQ(built.code(), Code::kFailedPrecondition);
+  EXPECT_THAT(built.error().message, HasSubstr("takes longer than"));
+}
+
+// G3: what outlives a build is known by its environment.
+TEST_F(Builds, ItsProcessesHaveTheVariablesThatAreGiven_G9) {
+  WriteGo(fmt::format("echo \"$MARK\" >{}/mark; cp /bin/sh \"$2\"", folder_.path()));
+  GoBuilds marked(folder_ / "builds", Only({{"PATH", folder_ / "bin"}}), {"MARK=plane"});
+  ASSERT_TRUE(marked.Find({}, docker_).ok());
+  EXPECT_EQ(*ReadFile(folder_ / "mark"), "plane\n");
 }
 
 }  // namespace

@@ -85,8 +85,7 @@ Result<ImageConfig> ReadImageConfig(std::string_view text) {
     out.environment.emplace_back(entry.substr(0, equals), entry.substr(equals + 1));
   }
   out.working_folder = GetString(root, {"config", "WorkingDir"});
-  out.user = GetString(root, {"config", "User"});
-  if (!IsText(out.working_folder) || !IsText(out.user)) return Invalid("its configuration can't be read");
+  if (!IsText(out.working_folder)) return Invalid("its configuration can't be read");
   if (!out.working_folder.starts_with('/')) out.working_folder.insert(0, "/");
   return out;
 }

@@ -17,7 +17,6 @@ struct ImageConfig {
   std::vector<std::string> entrypoint, cmd;
   std::vector<std::pair<std::string, std::string>> environment;
   std::string working_folder;  // "/" where it names none
-  std::string user;            // "65532:65532", "nonroot"; "" for none
 
   std::string Variable(std::string_view name) const;  // "" for none
 };

@@ -20,7 +20,6 @@ TEST(ImageConfig, IsReadAsImagesHaveIt_G9) {
   EXPECT_TRUE(config.cmd.empty());
   EXPECT_THAT(config.environment, ElementsAre(Pair("PATH", "/bin"), Pair("A", "b=c"), Pair("EMPTY", "")));
   EXPECT_EQ(config.working_folder, "/app");
-  EXPECT_EQ(config.user, "65532:65532");
   EXPECT_EQ(config.Variable("A"), "b=c");
   EXPECT_EQ(config.Variable("B"), "");
   EXPECT_EQ(ReadImageConfig("{}")->working_folder, "/");

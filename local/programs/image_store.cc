@@ -2,15 +2,16 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#include <cerrno>
+#include <cstdio>
 #include <filesystem>
 
+#include "api/text.h"
 #include "base/encoding.h"
 #include "base/files.h"
 #include "base/strings.h"
 #include "local/programs/executable.h"
-#include "local/programs/image_user.h"
 #include "local/programs/scratch.h"
 #include "local/programs/unpack.h"
 
@@ -44,6 +45,24 @@ Result<std::string> ReadConfiguration(const Context& ctx, fetch::OciPull& pull, 
   return out;
 }
 
+// How many files, folders and links an unpacked image has.
+std::uint64_t EntriesOf(const std::string& folder) {
+  std::uint64_t count = 0;
+  std::error_code error;
+  for (std::filesystem::recursive_directory_iterator it(folder + "/root", error), end; !error && it != end;
+       it.increment(error))
+    ++count;
+  return count;
+}
+
+// As it was when it was unpacked.
+std::uint64_t RecordedEntries(const std::string& folder) {
+  constexpr size_t kMostDigits = 20;
+  std::uint64_t count = 0;
+  auto text = ReadFile(folder + "/entries", kMostDigits);
+  return text.ok() && api::ParseUint(*text, count) ? count : 0;
+}
+
 }  // namespace
 
 std::string ImageStore::FolderOf(const std::string& digest) const {
@@ -54,25 +73,32 @@ std::string ImageStore::NameFile(const api::OciReference& reference) const {
   return folder_ + "/names/" + Sha256Hex(reference.ToString());
 }
 
+bool ImageStore::IsThere(const std::string& digest) const {
+  struct stat info {};
+  return stat((FolderOf(digest) + "/config.json").c_str(), &info) == 0;
+}
+
 std::string ImageStore::KnownDigest(const api::OciReference& reference) const {
   auto digest = ReadFile(NameFile(reference), 100);
   if (!digest.ok() || !api::IsSha256Digest(*digest)) return "";
-  struct stat info {};
-  return stat((FolderOf(*digest) + "/config.json").c_str(), &info) == 0 ? *digest : "";
+  return IsThere(*digest) ? *digest : "";
 }
 
-std::shared_ptr<Mutex> ImageStore::LockOf(const std::string& name) {
-  MutexLock lock(mu_);
-  std::shared_ptr<Mutex>& out = locks_[name];
-  if (out == nullptr) out = std::make_shared<Mutex>();
-  return out;
+Status ImageStore::MoveAside(const std::string& digest) const {
+  const std::unique_ptr<Scratch> scratch = TRY(Scratch::Create(folder_));
+  const std::string folder = FolderOf(digest);
+  const bool gone = std::rename(folder.c_str(), (scratch->path() + "/broken").c_str()) == 0 || errno == ENOENT;
+  return gone ? Ok() : Status(FileError(folder, errno));
 }
 
 Result<Program> ImageStore::Find(const Context& ctx, const api::OciReference& reference) {
-  const std::shared_ptr<Mutex> own = LockOf(reference.ToString());
-  MutexLock lock(*own);
+  const Turns::Turn turn = TRY(pulls_.Take(ctx, reference.ToString()));
   const std::string digest = TRY(Unpacked(ctx, reference));
-  return ProgramOf(ctx, digest);
+  auto program = ProgramOf(digest);
+  if (program.ok() || EntriesOf(FolderOf(digest)) == RecordedEntries(FolderOf(digest))) return program;
+  ctx.log.Warn("files of an image were lost on this machine: it is pulled again", {{"image", reference.ToString()}});
+  TRY(MoveAside(digest));
+  return ProgramOf(TRY(Pull(ctx, reference)));
 }
 
 Result<std::string> ImageStore::Unpacked(const Context& ctx, const api::OciReference& reference) {
@@ -93,8 +119,7 @@ Result<std::string> ImageStore::Pull(const Context& ctx, const api::OciReference
   if (!image.ok()) return AsUnsupported(image.error());
   auto manifest = ChooseManifest(*image, Here());
   if (!manifest.ok()) return AsUnsupported(manifest.error());
-  struct stat info {};
-  if (stat(FolderOf(manifest->digest).c_str(), &info) != 0) {
+  if (!IsThere(manifest->digest)) {
     ctx.log.Info("pulling an image", {{"image", reference.ToString()}, {"digest", manifest->digest}});
     TRY(Unpack(ctx, pull, *manifest));
   }
@@ -128,17 +153,14 @@ Status ImageStore::Unpack(const Context& ctx, fetch::OciPull& pull, const Chosen
     TRY_WITH(unpacker.EndLayer(), "layer " + layer.digest);
   }
   TRY(unpacker.Finish());
+  TRY(WriteFile(scratch->path() + "/entries", fmt::format("{}", EntriesOf(scratch->path()))));
   TRY(WriteFile(scratch->path() + "/config.json", configuration));
+  // What is there without this file isn't whole, and would stand in the way.
+  if (!IsThere(manifest.digest)) TRY(MoveAside(manifest.digest));
   return scratch->Keep(FolderOf(manifest.digest));
 }
 
-void ImageStore::SayOnce(const Context& ctx, const std::string& digest, const std::string& message) {
-  MutexLock lock(mu_);
-  if (!said_.emplace(digest, message).second) return;
-  ctx.log.Warn(message, {{"image", digest}});
-}
-
-Result<Program> ImageStore::ProgramOf(const Context& ctx, const std::string& digest) {
+Result<Program> ImageStore::ProgramOf(const std::string& digest) const {
   const std::string text = TRY(ReadFile(FolderOf(digest) + "/config.json", kMostOfConfiguration));
   ImageConfig config = TRY(ReadImageConfig(text));
   Program out;
@@ -156,19 +178,6 @@ Result<Program> ImageStore::ProgramOf(const Context& ctx, const std::string& dig
   out.entrypoint_arguments = std::move(config.entrypoint);
   out.cmd = std::move(config.cmd);
   out.environment = std::move(config.environment);
-  if (config.user.empty() || out.path.empty()) return out;
-  if (geteuid() != 0) {
-    SayOnce(ctx, digest,
-            fmt::format("it is to run as user {}, and runs as the one who started this: only root can change that",
-                        config.user));
-    return out;
-  }
-  out.ids = TRY(UserOf(config.user, out.root));
-  if (out.ids && !MayStart(*out.ids, out.path)) {
-    out.ids.reset();
-    SayOnce(ctx, digest,
-            fmt::format("it is to run as user {}, who may not go into {}: it runs as root", config.user, folder_));
-  }
   return out;
 }
 

@@ -2,22 +2,21 @@
 #pragma once
 
 #include <functional>
-#include <map>
-#include <memory>
 #include <string>
 
 #include "api/validate/oci_reference.h"
 #include "base/context.h"
-#include "base/mutex.h"
 #include "base/result.h"
 #include "fetch/oci/pull.h"
 #include "local/programs/image_config.h"
 #include "local/programs/programs.h"
+#include "local/programs/turns.h"
 
 namespace capi::local {
 
-// Below its folder: `sha256-<digest of the manifest>/root` and `.../config.json`; `names/<...>`, which digest a name
-// had. As a kubelet does by default, it asks the registry for an image that is here already only where it is named by
+// Below its folder: `sha256-<digest of the manifest>/root` and `.../config.json`, which is there when all
+// is, and `.../entries`, how many files it has; `names/<...>`, which digest a name had. What was lost of it is pulled
+// again. As a kubelet does by default, it asks the registry for an image that is here already only where it is named by
 // "latest", or by no tag; one that is away then doesn't matter. Several processes may use one folder. Thread-safe.
 class ImageStore {
  public:
@@ -37,15 +36,13 @@ class ImageStore {
   std::string NameFile(const api::OciReference& reference) const;
   // Of an image that is here whole; "" for none.
   std::string KnownDigest(const api::OciReference& reference) const;
-  Result<Program> ProgramOf(const Context& ctx, const std::string& digest);
-  std::shared_ptr<Mutex> LockOf(const std::string& name);
-  void SayOnce(const Context& ctx, const std::string& digest, const std::string& message);
+  Result<Program> ProgramOf(const std::string& digest) const;
+  bool IsThere(const std::string& digest) const;
+  Status MoveAside(const std::string& digest) const;
 
   const std::string folder_;
   const RegistryOf registry_;
-  Mutex mu_;
-  std::map<std::string, std::shared_ptr<Mutex>> locks_ CAPI_GUARDED_BY(mu_);  // by name: one pulls, the others wait
-  std::map<std::string, std::string> said_ CAPI_GUARDED_BY(mu_);              // by digest
+  Turns pulls_;  // of each name one at a time: the others wait
 };
 
 }  // namespace capi::local

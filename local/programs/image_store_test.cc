@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <filesystem>
@@ -11,7 +10,6 @@
 #include "base/files.h"
 #include "base/testing/temp_folder.h"
 #include "fetch/oci/image_testing.h"
-#include "local/programs/image_user.h"
 #include "local/programs/testing.h"
 
 namespace capi::local {
@@ -83,7 +81,6 @@ TEST_F(Images, AProgramIsUnpackedAndStartedAsItsImageSays_G9) {
   EXPECT_THAT(program->cmd, ElementsAre("--b"));
   EXPECT_THAT(program->environment, ElementsAre(Pair("PATH", "/bin"), Pair("SSL_CERT_FILE", "/certs")));
   EXPECT_EQ(program->working_folder, program->root + "/app");
-  EXPECT_FALSE(program->ids.has_value());
   EXPECT_EQ(program->source, "image " + digest);
   // From then on the registry isn't asked, also by another process.
   EXPECT_GT(Asked(), 0u);
@@ -150,6 +147,26 @@ TEST_F(Images, NothingHalfIsLeft_G9) {
   EXPECT_TRUE(Find("org/manager:v2").ok());
 }
 
+// G9: a folder that was cleaned in part, or damaged, is made again.
+TEST_F(Images, WhatWasLostIsPulledAgain_G9) {
+  const std::string digest = Push(MakeImage({ManagerLayer()}, {{"Cmd", {"/manager"}}}));
+  const std::string program = FolderOf(digest) + "/root/manager";
+  ASSERT_TRUE(Find().ok());
+  for (const std::string& lost : {FolderOf(digest) + "/config.json", program, FolderOf(digest) + "/root"}) {
+    ASSERT_GT(std::filesystem::remove_all(lost), 0u) << lost;
+    auto again = Find();
+    ASSERT_TRUE(again.ok()) << again.error().message;
+    EXPECT_EQ(*ReadFile(program), kScript);
+    EXPECT_THAT(Kept(), ElementsAre("names", "sha256-" + digest.substr(7)));
+  }
+  // An image that never had its program isn't pulled again each time.
+  Push(MakeImage({ManagerLayer()}, {{"Cmd", {"/none"}}}), "org/manager:v2");
+  EXPECT_EQ(Find("org/manager:v2").code(), Code::kNotFound);
+  Asked();
+  EXPECT_EQ(Find("org/manager:v2").code(), Code::kNotFound);
+  EXPECT_EQ(Asked(), 0u);
+}
+
 TEST_F(Images, WhatDoesntRunHereIsRefused_G9) {
   const std::pair<MadeImage, const char*> cases[] = {
       {MakeImage({ManagerLayer("#!/bin/none\n")}, {{"Cmd", {"/manager"}}}), "is a script for \"/bin/none\""},
@@ -194,14 +211,6 @@ TEST_F(Images, TwoStoresOfOneFolderEndWithOneImage_G9) {
   second.join();
   EXPECT_EQ(found, 2);
   EXPECT_THAT(Kept(), ElementsAre("names", "sha256-" + digest.substr(7)));
-}
-
-TEST_F(Images, TheImagesUserCountsForRootAlone_G9) {
-  Push(MakeImage({ManagerLayer()}, {{"Cmd", {"/manager"}}, {"User", "65532:65532"}}));
-  auto program = Find();
-  ASSERT_TRUE(program.ok()) << program.error().message;
-  const bool reachable = MayStart({65532, 65532}, program->path);
-  EXPECT_EQ(program->ids.has_value(), geteuid() == 0 && reachable);
 }
 
 }  // namespace

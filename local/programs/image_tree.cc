@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <span>
+
 #include "api/text.h"
 #include "base/strings.h"
 
@@ -40,6 +42,21 @@ Result<std::vector<std::string>> PlainNames(std::string_view path, std::string_v
 Node* ChildOf(const Node& folder, std::string_view name) {
   auto child = folder.children.find(name);
   return child == folder.children.end() ? nullptr : child->second.get();
+}
+
+// The names that a link in `folder` leads to, and what lies behind it.
+std::vector<std::string> Behind(const std::vector<std::string>& folder, std::string_view target,
+                                std::span<const std::string> rest) {
+  std::vector<std::string> out = target.starts_with('/') ? std::vector<std::string>() : folder;
+  for (std::string& name : NamesIn(target)) {
+    if (name != "..") {
+      out.push_back(std::move(name));
+    } else if (!out.empty()) {
+      out.pop_back();
+    }
+  }
+  out.insert(out.end(), rest.begin(), rest.end());
+  return out;
 }
 
 // Names still to be walked, the next one last.
@@ -84,15 +101,19 @@ ImageTree::Place ImageTree::Follow(const std::vector<std::string>& folder, std::
   return {at, std::move(path)};
 }
 
-Result<Node*> ImageTree::FolderOf(const std::vector<std::string>& names, bool make) {
+Result<Node*> ImageTree::FolderOf(const std::vector<std::string>& names, bool make, size_t links) {
   std::vector<std::string> so_far;
   for (size_t i = 0; i + 1 < names.size(); ++i) {
     Place next = Follow(so_far, names[i]);
     if (next.node == nullptr) {
       if (!make) return nullptr;
       auto* parent = const_cast<Node*>(Follow(so_far, "").node);
-      if (ChildOf(*parent, names[i]) != nullptr)
-        return Invalid(Join(names, "/"), "lies behind a link that leads nowhere");
+      if (const Node* link = ChildOf(*parent, names[i])) {
+        if (links >= kMostLinks) return Invalid(names.back(), "lies behind links that lead to each other");
+        const auto behind = Behind(so_far, link->target, std::span(names).subspan(i + 1));
+        if (behind.size() > kDeepest) return Invalid(names.back(), "lies too deep");
+        return FolderOf(behind, make, links + 1);
+      }
       auto folder = std::make_unique<Node>();
       folder->layer = layer_;
       parent->children.emplace(names[i], std::move(folder));
@@ -166,8 +187,8 @@ Status ImageTree::PutHardLink(Node& folder, const std::string& name, const fetch
   const std::vector<std::string> names = TRY(PlainNames(entry.link, entry.name));
   Node* from = names.empty() ? nullptr : TRY(FolderOf(names, false));
   const Node* target = from == nullptr ? nullptr : ChildOf(*from, names.back());
-  if (target == nullptr || target->kind == Kind::kFolder)
-    return Invalid(entry.name, "is a link to a file that isn't there");
+  if (target == nullptr) return Ok();  // a device, which was left out
+  if (target->kind == Kind::kFolder) return Invalid(entry.name, "is a hard link to a folder");
   auto node = std::make_unique<Node>();
   node->kind = target->kind;
   node->layer = layer_;

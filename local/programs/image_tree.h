@@ -31,8 +31,9 @@ class ImageTree {
   // What comes goes above all that is there.
   void BeginLayer() { ++layer_; }
   // `content`: the number that a file's bytes have. Whiteouts (".wh.NAME", ".wh..wh..opq") hide what lower layers have.
-  // Devices and the like are left out. kInvalidArgument for a name or a link that leads out of the image, or nowhere,
-  // and for too many or too deep entries.
+  // Devices and the like are left out, and so are hard links to what isn't there. What lies behind a symbolic link to
+  // nowhere makes the folder that this names. kInvalidArgument for a name or a link that leads out of the image, for
+  // links that lead to each other, and for too many or too deep entries.
   Status Add(const fetch::LayerEntry& entry, size_t content);
 
   const Node& root() const { return *root_; }
@@ -48,7 +49,7 @@ class ImageTree {
 
  private:
   // The folder that holds the last of `names`; with `make` folders on the way are made. nullptr where there is none.
-  Result<Node*> FolderOf(const std::vector<std::string>& names, bool make);
+  Result<Node*> FolderOf(const std::vector<std::string>& names, bool make, size_t links = 0);
   Status Whiteout(const std::vector<std::string>& names);
   Status Put(Node& folder, const std::string& name, const fetch::LayerEntry& entry, size_t content);
   Status PutHardLink(Node& folder, const std::string& name, const fetch::LayerEntry& entry);

@@ -91,9 +91,15 @@ TEST(ImageTree, LayersLieAboveEachOther_G9) {
       {"a b=a | c=b", "a:1 b:1 c:1"},
       {"a | b=a .wh.a", "b:1"},
       {"l>t h=l", "h>t l>t"},
-      {"a=none", "error: entry \"a\" is a link to a file that isn't there"},
-      {"d/ a=d", "error: entry \"a\" is a link to a file that isn't there"},
-      {"a=", "error: entry \"a\" is a link to a file that isn't there"},
+      {"a=none b", "b:2"},
+      {"dev/null! a=dev/null b", "b:3"},
+      {"a | a=none", "a:1"},
+      {"d/ a=d", "error: entry \"a\" is a hard link to a folder"},
+      {"a=", ""},
+      // What lies behind a link to nowhere makes the folder that is named.
+      {"var/ var/run>/run | var/run/x", "run/x:3 var/run>/run"},
+      {"var/run>../none/deep | var/run/a/x var/run/y", "none/deep/a/x:2 none/deep/y:3 var/run>../none/deep"},
+      {"a>b b>c a/x", "a>b b>c c/x:3"},
   };
   for (const auto& [text, tree] : cases) EXPECT_EQ(Filled(text), tree) << text;
 }
@@ -110,8 +116,9 @@ TEST(ImageTree, NothingLeadsOutOfTheImage_G9) {
       {"etc/ l>../../../etc l/x", "etc/x:3 l>../../../etc"},
       {"a/b/ l>a/b/../.. l/x", "a/b/ l>a/b/../.. x:3"},
       {"l>/ l/l/x", "l>/ x:2"},
-      {"l>l l/x", "error: entry \"l/x\" lies behind a link that leads nowhere"},
-      {"l>/none l/x", "error: entry \"l/x\" lies behind a link that leads nowhere"},
+      {"l>l l/x", "error: entry \"x\" lies behind links that lead to each other"},
+      {"a>b b>a a/x", "error: entry \"x\" lies behind links that lead to each other"},
+      {"l>/../../none l/x", "l>/../../none none/x:2"},
       {"f l>f l/x", "error: entry \"l/x\" lies in something that is no folder"},
       {"usr/lib/ lib>usr/lib usr/lib/a | lib/.wh.a", "lib>usr/lib usr/lib/"},
   };

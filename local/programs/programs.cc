@@ -33,7 +33,7 @@ class Sources : public Programs {
         binaries_(std::move(binaries)),
         builds_(std::move(builds)),
         images_(options_.cache + "/images", options_.registry ? options_.registry : Anonymous),
-        go_(options_.cache + "/builds", options_.getenv) {}
+        go_(options_.cache + "/builds", options_.getenv, options_.environment) {}
 
   Result<Program> Find(const Context& ctx, const std::string& image) override {
     api::OciReference reference = TRY_WITH(fetch::ParseImageName(image), "image " + image);
@@ -61,7 +61,7 @@ class Sources : public Programs {
       auto program = images_.Find(ctx, reference);
       if (program.ok()) return program;
       TRY(ctx.Check());
-      note("its image", program.error());
+      note("its image", WithoutCredentials(program.error(), reference.host));
     }
     const auto known = options_.builds_known ? KnownGoPackage(reference) : std::nullopt;
     if (known) {
@@ -76,6 +76,15 @@ class Sources : public Programs {
                              "{}=MODULE[/PACKAGE]@VERSION",
                              image, Join(tried, "; "), image, image),
                  {}};
+  }
+
+  // Says so where there are none to give, since a registry's own words would ask for them.
+  Error WithoutCredentials(Error error, const std::string& host) const {
+    const bool wanted = error.code == Code::kUnauthenticated || error.code == Code::kPermissionDenied;
+    if (wanted && (!options_.registry || options_.registry(host).credentials.empty()))
+      error.message = fmt::format(
+          "registry {} has none for everybody, and is asked without credentials (imagePullSecrets aren't read)", host);
+    return error;
   }
 
   const ProgramsOptions options_;

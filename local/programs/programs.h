@@ -2,8 +2,6 @@
 // (behaviour.md G9).
 #pragma once
 
-#include <sys/types.h>
-
 #include <functional>
 #include <memory>
 #include <optional>
@@ -17,13 +15,8 @@
 
 namespace capi::local {
 
-// An image's program. A value.
+// An image's program, which runs as the user who runs the plane, whomever its image names. A value.
 struct Program {
-  struct UserIds {
-    uid_t user = 0;
-    gid_t group = 0;
-  };
-
   std::string path;  // absolute; what is started where the container names no command
   // Of an image, what ENTRYPOINT has behind the path, and CMD. Empty for a program that was named or built.
   std::vector<std::string> entrypoint_arguments, cmd;
@@ -32,7 +25,6 @@ struct Program {
   std::string root;
   std::vector<std::pair<std::string, std::string>> environment;  // of the image, below the container's own
   std::string working_folder;                                    // absolute, on this machine; "" for the node's choice
-  std::optional<UserIds> ids;                                    // nullopt: those of who runs the plane
   std::string source;  // for people: "--binary", "image sha256:...", "Go module ...@v1.12.1"
 };
 
@@ -64,6 +56,7 @@ struct ProgramsOptions {
   std::string cache;  // a folder, made when it is needed; CacheFolder() tells the usual one
   // Of PATH, HOME and what `go` needs. Unset: there is no environment.
   std::function<std::optional<std::string>(const std::string&)> getenv;
+  std::vector<std::string> environment;  // "NAME=value", of all processes that build something, beside the user's
   // How a registry is reached, by its host ("registry.k8s.io"). Credentials go to the hosts for which it gives some,
   // and to no other. Unset: without credentials and proxy. One on loopback is reached without TLS, as by container
   // runtimes.

@@ -129,6 +129,15 @@ TEST_F(Sources, WhatIsNowhereSaysAllThatWasTried_G9) {
   EXPECT_EQ(Find("A b").code(), Code::kInvalidArgument);
 }
 
+// G9: credentials aren't asked for where nobody could give them.
+TEST_F(Sources, AnImageBehindALoginSaysThatNoCredentialsAreGiven_G9) {
+  registry_.set_registry_fault(
+      [](const http::ServerRequest&) -> std::optional<http::Response> { return fetch::OciAnswer(401); });
+  const std::string message = Find(Image("org/manager:v1")).error().message;
+  EXPECT_THAT(message, AllOf(HasSubstr("is asked without credentials (imagePullSecrets aren't read)"),
+                             Not(HasSubstr("OCI_USERNAME"))));
+}
+
 TEST_F(Sources, KnownModulesAreBuiltWhereNobodyHasTheImage_G9) {
   options_.pulls = false;
   const std::string image = "registry.k8s.io/cluster-api/cluster-api-controller:v1.12.1";

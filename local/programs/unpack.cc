@@ -20,7 +20,7 @@ constexpr size_t kHead = 4;
 constexpr mode_t kPlain = 0644, kExecutable = 0755, kFolder = 0755;
 
 Status MakeFolder(const std::string& path) {
-  // Whatever the umask: the image's user may be another one.
+  // Whatever the umask.
   if (mkdir(path.c_str(), kFolder) != 0 || chmod(path.c_str(), kFolder) != 0) return FileError(path, errno);
   return Ok();
 }

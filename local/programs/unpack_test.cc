@@ -72,7 +72,7 @@ TEST(Unpacker, WritesTheFilesOfAnImage_G9) {
     EXPECT_EQ(*ReadFile(folder / "root/abs"), std::string(10'000, 'm'));
     EXPECT_EQ(*ReadFile(folder / "root/usr/bin/second"), "lower");
     EXPECT_EQ(ModeOf(folder / "root/usr/bin/second"), 0755u) << "without special bits";
-    EXPECT_EQ(ModeOf(folder / "root/usr/bin/manager"), 0755u) << "for the image's user, whoever that is";
+    EXPECT_EQ(ModeOf(folder / "root/usr/bin/manager"), 0755u) << "whatever the umask";
     EXPECT_EQ(ModeOf(folder / "root/etc/passwd"), 0644u);
   }
 }
