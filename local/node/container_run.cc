@@ -16,7 +16,6 @@ namespace capi::local {
 namespace {
 
 constexpr Millis kTick{100};
-constexpr Millis kFirstDelay{500};
 constexpr Seconds kLongestForFields{2}, kLongestForPrograms{60};
 constexpr std::int64_t kLongestLog = 32ll << 20;
 constexpr size_t kTailRead = 16 << 10;
@@ -113,7 +112,7 @@ Result<ContainerPlan> ContainerRun::TryPrepare(bool& found) {
 }
 
 std::optional<ContainerPlan> ContainerRun::Prepare() {
-  Millis delay = kFirstDelay;
+  RetryDelay delay;
   bool crashed = false;
   pod_.board.Change([&](PodFacts& facts) {
     const ContainerFacts& own = (init_ ? facts.init : facts.containers)[index_];
@@ -128,8 +127,7 @@ std::optional<ContainerPlan> ContainerRun::Prepare() {
     if (stopped()) break;
     Wait(found ? "CreateContainerConfigError" : "ErrImagePull", plan.error().message);
     Millis longest = found ? Millis(kLongestForFields) : Millis(kLongestForPrograms);
-    if (!Sleep(std::min(delay, longest))) break;
-    delay *= 2;
+    if (!Sleep(delay.Next(longest))) break;
   }
   return std::nullopt;
 }
