@@ -84,8 +84,7 @@ void ContainerRun::Run() {
     std::optional<ContainerPlan> plan = Prepare();
     if (!plan || !AwaitTurn(plan->alone)) return;
     MonoTime started = pod_.node.clock.Monotonic();
-    ContainerEnd end = RunOnce(*plan);
-    pod_.node.runners.End(pod_.owner, pod_.pod.uid());
+    ContainerEnd end = RunInTurn(*plan);
     bool done = stopped() || (init_ && end.exit_code == 0);
     Change([&](ContainerFacts& facts) {
       facts.state = ContainerFacts::State::kEnded;
@@ -173,6 +172,14 @@ ContainerEnd ContainerRun::RunOnce(const ContainerPlan& plan) {
   }
   end.finished = pod_.node.clock.Now();
   end.reason = end.exit_code == 0 ? "Completed" : "Error";
+ContainerEnd ContainerRun::RunInTurn(const ContainerPlan& plan) {
+  struct Turn {
+    PodParts& pod;
+    ~Turn() { pod.node.runners.End(pod.owner, pod.pod.uid()); }  // also by an exception: others wait for it
+  } turn{pod_};
+  return RunOnce(plan);
+}
+
   end.message = MessageOf(plan, from, why, end.exit_code);
   return end;
 }

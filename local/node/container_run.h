@@ -42,6 +42,7 @@ class ContainerRun {
   Result<ContainerPlan> TryPrepare(bool& found);
   bool AwaitTurn(bool alone);
   ContainerEnd RunOnce(const ContainerPlan& plan);
+  ContainerEnd RunInTurn(const ContainerPlan& plan);
   int Watch(const ContainerPlan& plan, Process& process, std::string& why);
   void AskAll(const Context& ctx, const ContainerPlan& plan, Probes& probes, std::string& why);
   int End(Process& process, Millis grace_at_most);
