@@ -18,7 +18,7 @@ namespace {
 constexpr Millis kTick{100};
 constexpr Seconds kLongestForFields{2}, kLongestForPrograms{60};
 constexpr std::int64_t kLongestLog = 32ll << 20;
-constexpr size_t kTailRead = 16 << 10;
+constexpr size_t kTailRead = 64 << 10;
 constexpr int kNotStarted = 128;  // as a kubelet's runtime has it
 
 std::int64_t SizeOf(const std::string& path) {
@@ -34,18 +34,18 @@ void BeginAnew(const std::string& path) {
   std::filesystem::resize_file(path, 0, ignored);
 }
 
-// The end of a log, from `from` on.
+// The end of a log, from `from` on, in whole lines: half of one may be the half of a secret.
 std::string EndOf(const std::string& path, std::int64_t from) {
   int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return "";
-  std::int64_t size = SizeOf(path);
+  std::int64_t size = SizeOf(path), begin = from > size ? 0 : from;
+  std::int64_t at = std::max(begin, size - static_cast<std::int64_t>(kTailRead));
   std::string text(kTailRead, '\0');
-  ssize_t read =
-      pread(fd, text.data(), text.size(),
-            std::max({std::int64_t{0}, from > size ? 0 : from, size - static_cast<std::int64_t>(kTailRead)}));
+  ssize_t read = pread(fd, text.data(), text.size(), at);
   close(fd);
   text.resize(read < 0 ? 0 : static_cast<size_t>(read));
   return text;
+  if (at > begin) text.erase(0, std::min(text.find('\n'), text.size()));
 }
 
 }  // namespace
