@@ -11,6 +11,7 @@
 
 #include "local/node/pod_status.h"
 #include "local/node/probes.h"
+#include "local/node/services/listeners.h"
 
 namespace capi::local {
 namespace {
@@ -44,8 +45,8 @@ std::string EndOf(const std::string& path, std::int64_t from) {
   ssize_t read = pread(fd, text.data(), text.size(), at);
   close(fd);
   text.resize(read < 0 ? 0 : static_cast<size_t>(read));
-  return text;
   if (at > begin) text.erase(0, std::min(text.find('\n'), text.size()));
+  return text;
 }
 
 }  // namespace
@@ -105,9 +106,34 @@ void ContainerRun::Run() {
 
 Result<ContainerPlan> ContainerRun::TryPrepare(bool& found) {
   const std::string image = GetString(container_, {"image"});
+  found = true;
+  TRY(CheckContainer(pod_.node.options, container_));
+  found = false;
   auto program = TRY(pod_.node.programs.Find(ctx_, image));
   found = true;
-  return PlanContainer(ctx_, pod_.node, pod_.files, pod_.pod, container_, std::move(program));
+  auto plan = TRY(PlanContainer(ctx_, pod_.node, pod_.files, pod_.pod, container_, std::move(program)));
+  TRY(CheckPorts(plan));
+  return plan;
+}
+
+// Of the ports that no flag leads elsewhere: who isn't alone there would be asked in the name of the other one.
+Status ContainerRun::CheckPorts(ContainerPlan& plan) {
+  for (int port : plan.unled) {
+    auto other = ListenerOf(port);
+    if (!other) continue;
+    if (!pod_.owner.empty() && pod_.node.runners.OwnerOf(other->group) == pod_.owner) {
+      plan.alone = true;  // the Deployment's other process: it ends first
+      continue;
+    }
+    std::string who =
+        other->pid == 0 ? "another user's process" : fmt::format("process {} ({})", other->pid, other->name);
+    return Error{Code::kUnavailable,
+                 fmt::format("port {} of this machine is taken by {}, and no flag of the container leads it to another "
+                             "one, so it starts when that one has ended",
+                             port, who),
+                 {}};
+  }
+  return Ok();
 }
 
 std::optional<ContainerPlan> ContainerRun::Prepare() {
@@ -146,6 +172,14 @@ bool ContainerRun::AwaitTurn(bool alone) {
   return true;
 }
 
+ContainerEnd ContainerRun::RunInTurn(const ContainerPlan& plan) {
+  struct Turn {
+    PodParts& pod;
+    ~Turn() { pod.node.runners.End(pod.owner, pod.pod.uid()); }  // also by an exception: others wait for it
+  } turn{pod_};
+  return RunOnce(plan);
+}
+
 ContainerEnd ContainerRun::RunOnce(const ContainerPlan& plan) {
   ContainerEnd end{.started = pod_.node.clock.Now()};
   std::int64_t from = SizeOf(plan.process.log_file);
@@ -165,21 +199,15 @@ ContainerEnd ContainerRun::RunOnce(const ContainerPlan& plan) {
       facts.pid = (*process)->pid();
     });
     pod_.node.wake();
+    pod_.node.runners.Started((*process)->pid(), pod_.owner);
     end.exit_code = Watch(plan, **process, why);
+    pod_.node.runners.Ended((*process)->pid());
   } else {
     end.exit_code = kNotStarted;
     why = process.error().message;
   }
   end.finished = pod_.node.clock.Now();
   end.reason = end.exit_code == 0 ? "Completed" : "Error";
-ContainerEnd ContainerRun::RunInTurn(const ContainerPlan& plan) {
-  struct Turn {
-    PodParts& pod;
-    ~Turn() { pod.node.runners.End(pod.owner, pod.pod.uid()); }  // also by an exception: others wait for it
-  } turn{pod_};
-  return RunOnce(plan);
-}
-
   end.message = MessageOf(plan, from, why, end.exit_code);
   return end;
 }
@@ -208,7 +236,7 @@ int ContainerRun::Watch(const ContainerPlan& plan, Process& process, std::string
       return *code;
     }
     if (stopped()) return End(process, Millis::max());
-    AskAll(ctx_, plan, probes, why);
+    AskAll(plan, process.pid(), probes, why);
     if (!why.empty()) {
       Seconds grace(GetInt(pod_.pod.json(), {"spec", "terminationGracePeriodSeconds"}, 30));
       return End(process, grace);
@@ -219,15 +247,16 @@ int ContainerRun::Watch(const ContainerPlan& plan, Process& process, std::string
   }
 }
 
-void ContainerRun::AskAll(const Context& ctx, const ContainerPlan& plan, Probes& probes, std::string& why) {
+void ContainerRun::AskAll(const ContainerPlan& plan, pid_t group, Probes& probes, std::string& why) {
   Clock& clock = pod_.node.clock;
   ProbeTarget target{container_, plan.ports,
                      [&](const Context&, const std::vector<std::string>& command, Millis timeout) {
                        return RunCommand(plan, command, timeout);
-                     }};
+                     },
+                     [&](int port) { return !plan.unled.contains(port) || GroupListens(group, port); }};
   auto ask = [&](ProbeState& probe) -> Status {
     if (clock.Monotonic() < probe.due()) return Ok();
-    Status answer = Ask(ctx, probe.spec(), target);
+    Status answer = Ask(ctx_, probe.spec(), target);
     probe.Answered(answer.ok(), clock.Monotonic());
     return answer;
   };
