@@ -13,6 +13,7 @@
 #include <span>
 #include <thread>
 
+#include "base/caught.h"
 #include "base/files.h"
 #include "base/mutex.h"
 #include "base/processes/temporary_folder.h"
@@ -116,11 +117,13 @@ Process::Process(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Result<std::unique_ptr<Process>> Process::Start(ProcessOptions options) {
   auto state = std::make_unique<State>();
   state->options = std::move(options);
+  const std::string& argv0 = state->options.argv[0];
   State& shared = *state;
   std::unique_ptr<Process> process(new Process(std::move(state)));
-  shared.thread = std::thread([&shared] {
+  auto keep = [&shared] {
     pid_t pid = -1;
-    int number = Launch(shared.options, pid);
+    int number = ENOMEM;
+    (void)Caught([&] { number = Launch(shared.options, pid); });
     {
       MutexLock lock(shared.mu);
       if (number != 0) shared.start_error = number, shared.end = 127;
@@ -137,7 +140,10 @@ Result<std::unique_ptr<Process>> Process::Start(ProcessOptions options) {
     waitpid(pid, &status, 0);
     shared.end = ExitCode(status);
     shared.changed.notify_all();
-  });
+  };
+  if (auto thrown = Caught([&] { shared.thread = std::thread(keep); })) {
+    return Error{Code::kUnavailable, fmt::format("{}: no thread to start it in: {}", argv0, *thrown), {}};
+  }
   MutexLock lock(shared.mu);
   shared.changed.wait(shared.mu, [&] {
     shared.mu.AssertHeld();
@@ -145,7 +151,7 @@ Result<std::unique_ptr<Process>> Process::Start(ProcessOptions options) {
   });
   if (shared.start_error) {
     Code code = *shared.start_error == ENOENT || *shared.start_error == EACCES ? Code::kNotFound : Code::kInternal;
-    return Error{code, fmt::format("{}: {}", shared.options.argv[0], std::strerror(*shared.start_error)), {}};
+    return Error{code, fmt::format("{}: {}", argv0, std::strerror(*shared.start_error)), {}};
   }
   return process;
 }

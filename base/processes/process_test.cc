@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -63,6 +64,20 @@ TEST(Process, MissingProgramIsNotFound) {
   ASSERT_FALSE(process.ok());
   EXPECT_EQ(process.code(), Code::kNotFound);
   EXPECT_THAT(process.error().message, HasSubstr("/no/such/program"));
+}
+
+// Others use up the user's threads: that is an error like others, and nothing is left.
+TEST(Process, WithoutAThreadThereIsNone) {
+  pthread_attr_t was, huge;
+  ASSERT_EQ(pthread_getattr_default_np(&was), 0);
+  ASSERT_EQ(pthread_attr_init(&huge), 0);
+  ASSERT_EQ(pthread_attr_setstacksize(&huge, size_t{1} << 50), 0);  // more than addresses
+  ASSERT_EQ(pthread_setattr_default_np(&huge), 0);
+  auto process = Process::Start({.argv = {"/bin/sleep", "1000"}});
+  pthread_setattr_default_np(&was);
+  ASSERT_FALSE(process.ok());
+  EXPECT_EQ(process.code(), Code::kUnavailable);
+  EXPECT_THAT(process.error().message, HasSubstr("/bin/sleep: no thread"));
 }
 
 // A test that is killed leaves no servers behind.

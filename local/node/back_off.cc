@@ -13,4 +13,10 @@ Millis BackOff::After(Millis ran) {
   return std::min<Millis>(kLongest, kSecond * (1 << std::min(ends_ - 2, 8)));
 }
 
+Millis RetryDelay::Next(Millis longest) {
+  Millis wait = std::min(next_, longest);
+  next_ = std::min<Millis>(next_ * 2, kLongest);  // bounded: it doubles for as long as a Secret isn't there
+  return wait;
+}
+
 }  // namespace capi::local

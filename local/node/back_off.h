@@ -16,4 +16,14 @@ class BackOff {
   int ends_ = 0;
 };
 
+// Between tries of what may come to pass: half a second, then twice as long each time. Thread-compatible.
+class RetryDelay {
+ public:
+  // How long to wait before the next try: `longest` at most, and five minutes.
+  Millis Next(Millis longest);
+
+ private:
+  Millis next_{500};
+};
+
 }  // namespace capi::local

@@ -16,5 +16,14 @@ TEST(BackOff, DoublesFromTenSecondsToFiveMinutes) {
   EXPECT_EQ(back_off.After(Millis(0)), Seconds(10));
 }
 
+// G5: what isn't there is asked for again and again, and never without a pause, however long it takes.
+TEST(RetryDelay, StaysAtItsLongest) {
+  RetryDelay delay;
+  EXPECT_EQ(delay.Next(Seconds(2)), Millis(500));
+  EXPECT_EQ(delay.Next(Seconds(2)), Millis(1000));
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(delay.Next(Seconds(2)), Seconds(2)) << i;
+  EXPECT_EQ(delay.Next(Seconds(60)), Seconds(60)) << "where the longest is another one by then";
+}
+
 }  // namespace
 }  // namespace capi::local

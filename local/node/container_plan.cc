@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/strings.h"
 #include "local/node/probes.h"
@@ -18,6 +19,10 @@ struct KnownMount {
 constexpr KnownMount kKnownMounts[] = {
     {"/var/run/secrets/azure/tokens", "AZURE_FEDERATED_TOKEN_FILE", "/azure-identity-token"},
 };
+
+// What a Pod's process has of its own; and what of the user's is no secret.
+constexpr std::array kOwn = {"HOME", "TMPDIR", "KUBECONFIG"};
+constexpr std::array kOpen = {"PATH", "NO_PROXY", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR"};
 
 std::vector<std::string> Words(const Json& container, const char* field, const Variables& variables) {
   std::vector<std::string> words;
@@ -78,19 +83,57 @@ std::string FolderOf(const Json& container, const Program& program, const PodFil
   return !folder.empty() && stat(folder.c_str(), &there) == 0 ? folder : files.home();
 }
 
-Status CheckProbes(const Json& container) {
-  for (const char* field : {"startupProbe", "readinessProbe", "livenessProbe"}) TRY(ProbeOf(container, field));
-  if (const Json* hooks = Find(container, {"lifecycle"}); hooks != nullptr && !hooks->empty()) {
-    return Error{Code::kUnsupported, "lifecycle isn't carried out on a local plane", {}};
+// Those that another container of the Pod declares may be asked by this one's probes; they aren't its own.
+std::set<int> UnledPorts(const kube::Object& pod, const Json& container, const std::map<int, int>& led) {
+  std::set<int> unled;
+  for (int port : PortsOf(container)) {
+    if (port > 0 && !led.contains(port)) unled.insert(port);
   }
-  return Ok();
+  const Json* all = Find(pod.json(), {"spec", "containers"});
+  if (all == nullptr || !all->is_array()) return unled;
+  for (const Json& other : *all) {
+    const Json* ports = Find(other, {"ports"});
+    if (GetString(other, {"name"}) == GetString(container, {"name"}) || ports == nullptr || !ports->is_array())
+      continue;
+    for (const Json& one : *ports) unled.erase(static_cast<int>(GetInt(one, {"containerPort"})));
+  }
+  return unled;
 }
 
 }  // namespace
 
+Status CheckContainer(const NodeOptions& options, const Json& container) {
+  for (const char* field : {"startupProbe", "readinessProbe", "livenessProbe"}) TRY(ProbeOf(container, field));
+  if (const Json* hooks = Find(container, {"lifecycle"}); hooks != nullptr && !hooks->empty()) {
+    return Error{Code::kUnsupported, "lifecycle isn't carried out on a local plane", {}};
+  }
+  if (GetString(container, {"restartPolicy"}) == "Always") {
+    return Error{Code::kUnsupported, "restartPolicy: Always (a sidecar) isn't carried out on a local plane", {}};
+  }
+  for (const std::string& entry : options.environment) {
+    std::string name = entry.substr(0, entry.find('='));
+    if (std::find(kOwn.begin(), kOwn.end(), name) == kOwn.end()) continue;
+    return Error{
+        Code::kUnsupported,
+        fmt::format("the variable {} of this machine is named for managers (--env), but each has its own", name),
+        {}};
+  }
+  return Ok();
+}
+
+std::vector<std::string> ValuesToHide(const std::vector<std::string>& environment) {
+  std::vector<std::string> values;
+  for (const std::string& entry : environment) {
+    size_t equal = entry.find('=');
+    if (equal == entry.npos) continue;
+    if (std::find(kOpen.begin(), kOpen.end(), entry.substr(0, equal)) != kOpen.end()) continue;
+    values.push_back(entry.substr(equal + 1));
+  }
+  return values;
+}
+
 Result<ContainerPlan> PlanContainer(const Context& ctx, NodeParts& node, PodFiles& files, const kube::Object& pod,
                                     const Json& container, Program program) {
-  TRY(CheckProbes(container));
   const Variables below = Below(node, files, program);
   auto environment = TRY(EnvironmentOf(pod, container, below, files.Source(ctx)));
   Variables& variables = environment.variables;
@@ -118,7 +161,9 @@ Result<ContainerPlan> PlanContainer(const Context& ctx, NodeParts& node, PodFile
   for (const auto& [name, value] : variables) plan.process.environment.push_back(fmt::format("{}={}", name, value));
   plan.program = std::move(program);
   plan.ports = std::move(led.ports);
+  plan.unled = UnledPorts(pod, container, plan.ports);
   plan.secrets = std::move(environment.secrets);
+  for (std::string& value : ValuesToHide(node.options.environment)) plan.secrets.push_back(std::move(value));
   plan.alone = led.alone;
   return plan;
 }

@@ -13,9 +13,16 @@ struct ContainerPlan {
   Program program;
   ProcessOptions process;
   std::map<int, int> ports;          // of the container -> of loopback
+  std::set<int> unled;               // its other ports: no flag leads them elsewhere
   std::vector<std::string> secrets;  // values that its log may tell
   bool alone = false;                // no other process of its Deployment may run
 };
+
+// What needs no program to be refused; kUnsupported, and the field is named.
+Status CheckContainer(const NodeOptions& options, const Json& container);
+
+// Of "NAME=value": the values that nobody is to read who reads a status. Those that every machine has aren't: PATH.
+std::vector<std::string> ValuesToHide(const std::vector<std::string>& environment);
 
 // The process of `container`, whose program is `program`. Errors name the field: kNotFound may pass, kUnsupported
 // doesn't.

@@ -11,15 +11,15 @@
 
 #include "local/node/pod_status.h"
 #include "local/node/probes.h"
+#include "local/node/services/listeners.h"
 
 namespace capi::local {
 namespace {
 
 constexpr Millis kTick{100};
-constexpr Millis kFirstDelay{500};
 constexpr Seconds kLongestForFields{2}, kLongestForPrograms{60};
 constexpr std::int64_t kLongestLog = 32ll << 20;
-constexpr size_t kTailRead = 16 << 10;
+constexpr size_t kTailRead = 64 << 10;
 constexpr int kNotStarted = 128;  // as a kubelet's runtime has it
 
 std::int64_t SizeOf(const std::string& path) {
@@ -35,17 +35,17 @@ void BeginAnew(const std::string& path) {
   std::filesystem::resize_file(path, 0, ignored);
 }
 
-// The end of a log, from `from` on.
+// The end of a log, from `from` on, in whole lines: half of one may be the half of a secret.
 std::string EndOf(const std::string& path, std::int64_t from) {
   int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return "";
-  std::int64_t size = SizeOf(path);
+  std::int64_t size = SizeOf(path), begin = from > size ? 0 : from;
+  std::int64_t at = std::max(begin, size - static_cast<std::int64_t>(kTailRead));
   std::string text(kTailRead, '\0');
-  ssize_t read =
-      pread(fd, text.data(), text.size(),
-            std::max({std::int64_t{0}, from > size ? 0 : from, size - static_cast<std::int64_t>(kTailRead)}));
+  ssize_t read = pread(fd, text.data(), text.size(), at);
   close(fd);
   text.resize(read < 0 ? 0 : static_cast<size_t>(read));
+  if (at > begin) text.erase(0, std::min(text.find('\n'), text.size()));
   return text;
 }
 
@@ -85,8 +85,7 @@ void ContainerRun::Run() {
     std::optional<ContainerPlan> plan = Prepare();
     if (!plan || !AwaitTurn(plan->alone)) return;
     MonoTime started = pod_.node.clock.Monotonic();
-    ContainerEnd end = RunOnce(*plan);
-    pod_.node.runners.End(pod_.owner, pod_.pod.uid());
+    ContainerEnd end = RunInTurn(*plan);
     bool done = stopped() || (init_ && end.exit_code == 0);
     Change([&](ContainerFacts& facts) {
       facts.state = ContainerFacts::State::kEnded;
@@ -107,13 +106,38 @@ void ContainerRun::Run() {
 
 Result<ContainerPlan> ContainerRun::TryPrepare(bool& found) {
   const std::string image = GetString(container_, {"image"});
+  found = true;
+  TRY(CheckContainer(pod_.node.options, container_));
+  found = false;
   auto program = TRY(pod_.node.programs.Find(ctx_, image));
   found = true;
-  return PlanContainer(ctx_, pod_.node, pod_.files, pod_.pod, container_, std::move(program));
+  auto plan = TRY(PlanContainer(ctx_, pod_.node, pod_.files, pod_.pod, container_, std::move(program)));
+  TRY(CheckPorts(plan));
+  return plan;
+}
+
+// Of the ports that no flag leads elsewhere: who isn't alone there would be asked in the name of the other one.
+Status ContainerRun::CheckPorts(ContainerPlan& plan) {
+  for (int port : plan.unled) {
+    auto other = ListenerOf(port);
+    if (!other) continue;
+    if (!pod_.owner.empty() && pod_.node.runners.OwnerOf(other->group) == pod_.owner) {
+      plan.alone = true;  // the Deployment's other process: it ends first
+      continue;
+    }
+    std::string who =
+        other->pid == 0 ? "another user's process" : fmt::format("process {} ({})", other->pid, other->name);
+    return Error{Code::kUnavailable,
+                 fmt::format("port {} of this machine is taken by {}, and no flag of the container leads it to another "
+                             "one, so it starts when that one has ended",
+                             port, who),
+                 {}};
+  }
+  return Ok();
 }
 
 std::optional<ContainerPlan> ContainerRun::Prepare() {
-  Millis delay = kFirstDelay;
+  RetryDelay delay;
   bool crashed = false;
   pod_.board.Change([&](PodFacts& facts) {
     const ContainerFacts& own = (init_ ? facts.init : facts.containers)[index_];
@@ -128,8 +152,7 @@ std::optional<ContainerPlan> ContainerRun::Prepare() {
     if (stopped()) break;
     Wait(found ? "CreateContainerConfigError" : "ErrImagePull", plan.error().message);
     Millis longest = found ? Millis(kLongestForFields) : Millis(kLongestForPrograms);
-    if (!Sleep(std::min(delay, longest))) break;
-    delay *= 2;
+    if (!Sleep(delay.Next(longest))) break;
   }
   return std::nullopt;
 }
@@ -147,6 +170,14 @@ bool ContainerRun::AwaitTurn(bool alone) {
     if (!Sleep(kTick)) return false;
   }
   return true;
+}
+
+ContainerEnd ContainerRun::RunInTurn(const ContainerPlan& plan) {
+  struct Turn {
+    PodParts& pod;
+    ~Turn() { pod.node.runners.End(pod.owner, pod.pod.uid()); }  // also by an exception: others wait for it
+  } turn{pod_};
+  return RunOnce(plan);
 }
 
 ContainerEnd ContainerRun::RunOnce(const ContainerPlan& plan) {
@@ -168,7 +199,9 @@ ContainerEnd ContainerRun::RunOnce(const ContainerPlan& plan) {
       facts.pid = (*process)->pid();
     });
     pod_.node.wake();
+    pod_.node.runners.Started((*process)->pid(), pod_.owner);
     end.exit_code = Watch(plan, **process, why);
+    pod_.node.runners.Ended((*process)->pid());
   } else {
     end.exit_code = kNotStarted;
     why = process.error().message;
@@ -203,7 +236,7 @@ int ContainerRun::Watch(const ContainerPlan& plan, Process& process, std::string
       return *code;
     }
     if (stopped()) return End(process, Millis::max());
-    AskAll(ctx_, plan, probes, why);
+    AskAll(plan, process.pid(), probes, why);
     if (!why.empty()) {
       Seconds grace(GetInt(pod_.pod.json(), {"spec", "terminationGracePeriodSeconds"}, 30));
       return End(process, grace);
@@ -214,15 +247,16 @@ int ContainerRun::Watch(const ContainerPlan& plan, Process& process, std::string
   }
 }
 
-void ContainerRun::AskAll(const Context& ctx, const ContainerPlan& plan, Probes& probes, std::string& why) {
+void ContainerRun::AskAll(const ContainerPlan& plan, pid_t group, Probes& probes, std::string& why) {
   Clock& clock = pod_.node.clock;
   ProbeTarget target{container_, plan.ports,
                      [&](const Context&, const std::vector<std::string>& command, Millis timeout) {
                        return RunCommand(plan, command, timeout);
-                     }};
+                     },
+                     [&](int port) { return !plan.unled.contains(port) || GroupListens(group, port); }};
   auto ask = [&](ProbeState& probe) -> Status {
     if (clock.Monotonic() < probe.due()) return Ok();
-    Status answer = Ask(ctx, probe.spec(), target);
+    Status answer = Ask(ctx_, probe.spec(), target);
     probe.Answered(answer.ok(), clock.Monotonic());
     return answer;
   };

@@ -40,10 +40,12 @@ class ContainerRun {
   bool stopped() const { return pod_.stop.stop_requested(); }
   std::optional<ContainerPlan> Prepare();
   Result<ContainerPlan> TryPrepare(bool& found);
+  Status CheckPorts(ContainerPlan& plan);
   bool AwaitTurn(bool alone);
+  ContainerEnd RunInTurn(const ContainerPlan& plan);
   ContainerEnd RunOnce(const ContainerPlan& plan);
   int Watch(const ContainerPlan& plan, Process& process, std::string& why);
-  void AskAll(const Context& ctx, const ContainerPlan& plan, Probes& probes, std::string& why);
+  void AskAll(const ContainerPlan& plan, pid_t group, Probes& probes, std::string& why);
   int End(Process& process, Millis grace_at_most);
   Status RunCommand(const ContainerPlan& plan, const std::vector<std::string>& command, Millis timeout);
   std::string MessageOf(const ContainerPlan& plan, std::int64_t from, const std::string& why, int code) const;

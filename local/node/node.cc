@@ -4,8 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <list>
-#include <thread>
+#include <optional>
 
 #include "base/caught.h"
 #include "base/files.h"
@@ -16,12 +15,13 @@
 #include "local/node/pod_run.h"
 #include "local/node/rollout/deployments.h"
 #include "local/node/services/connect_socket.h"
+#include "local/node/workers.h"
 
 namespace capi::local {
 namespace {
 
 constexpr Millis kGraceAtStop{900};
-constexpr Seconds kLongestSleep{30};
+constexpr Seconds kLongestSleep{30}, kAfterThrown{2};
 
 // Wakes a thread that waits for work. Thread-safe.
 class Bell {
@@ -46,21 +46,6 @@ class Bell {
   bool rung_ CAPI_GUARDED_BY(mu_) = true;
 };
 
-// A thread until its scope ends; what it throws is logged.
-class Worker {
- public:
-  Worker(Logger log, std::function<void()> work)
-      : thread_([log, work] {
-          if (auto thrown = Caught(work)) log.Error("a part of the node ended", {{"error", *thrown}});
-        }) {}
-  ~Worker() { thread_.join(); }
-  Worker(const Worker&) = delete;
-  Worker& operator=(const Worker&) = delete;
-
- private:
-  std::thread thread_;
-};
-
 void EmptyFolder(const std::string& path) {
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(path, ignored)) {
@@ -78,10 +63,7 @@ class Node::Impl {
             .client = client, .programs = programs, .options = options_, .clock = clock, .wake = [this] { Ring(); }} {}
 
   Status Run(const Context& given) {
-    // The parts end when the node does, also where it ends by an error.
-    std::stop_source stop;
-    std::stop_callback forward(given.stop, [&] { stop.request_stop(); });
-    Context ctx = given.WithStop(stop.get_token());
+    Context ctx = given;
     ctx.clock = &parts_.clock;
     for (const std::string& folder : {options_.folder, options_.volumes}) TRY(MakeFolder(folder));
     EmptyFolder(options_.volumes);
@@ -92,20 +74,14 @@ class Node::Impl {
     if (!options_.socket.empty()) {
       socket = TRY(ConnectSocket::Listen(options_.socket, [this](const std::string& to) { return Route(to); }));
     }
-    {
-      std::list<Worker> workers;
-      for (kube::Informer* informer : {services_.get(), pods_.get(), deployments_.get()}) {
-        workers.emplace_back(ctx.log, [informer, ctx] { informer->Run(ctx); });
-      }
-      workers.emplace_back(ctx.log, [this, ctx] { KeepNode(ctx, parts_.client); });
-      workers.emplace_back(ctx.log, [this, ctx] { KeepNotRun(ctx, parts_.client); });
-      workers.emplace_back(ctx.log, [this, ctx] { RunDeployments(ctx); });
-      RunPods(ctx);
-    }
+    std::optional<std::string> failed;
+    auto thrown = Caught([&] { failed = RunParts(ctx); });
+    EndPods();
     socket.reset();
     std::error_code ignored;
     std::filesystem::remove_all(options_.volumes, ignored);
-    return Ok();
+    if (!thrown && !failed) return Ok();
+    return Error{Code::kInternal, "a part of the node ended: " + (thrown ? *thrown : *failed), {}};
   }
 
  private:
@@ -118,6 +94,27 @@ class Node::Impl {
   void Ring() {
     pods_bell_.Ring();
     deployments_bell_.Ring();
+  }
+
+  // Until a stop, or until one of them fails.
+  std::optional<std::string> RunParts(const Context& given) {
+    Workers workers(given);
+    const Context& ctx = workers.ctx();
+    for (kube::Informer* informer : {services_.get(), pods_.get(), deployments_.get()}) {
+      workers.Add([informer, ctx] { informer->Run(ctx); });
+    }
+    workers.Add([this, ctx] { KeepNode(ctx, parts_.client); });
+    workers.Add([this, ctx] { KeepNotRun(ctx, parts_.client); });
+    workers.Add([this, ctx] { RunDeployments(ctx); });
+    RunPods(ctx);
+    return workers.Failed();
+  }
+
+  // One pass of what goes round. Where it throws, the next one comes soon: false.
+  bool Pass(const Context& ctx, const char* what, const std::function<void()>& pass) {
+    auto thrown = Caught(pass);
+    if (thrown) ctx.log.Error(what, {{"error", *thrown}});
+    return !thrown;
   }
 
   Result<std::vector<int>> Route(const std::string& address) {
@@ -133,23 +130,24 @@ class Node::Impl {
     if (!deployments_->WaitForSync(ctx).ok() || !pods_->WaitForSync(ctx).ok()) return;
     Deployments deployments(parts_, *deployments_, *pods_);
     while (!ctx.stop.stop_requested()) {
-      WallTime again = deployments.Pass(ctx);
+      WallTime again = parts_.clock.Now() + kAfterThrown;
+      (void)Pass(ctx, "Deployments aren't followed", [&] { again = deployments.Pass(ctx); });
       auto wait = std::clamp<WallTime::duration>(again - parts_.clock.Now(), Millis(20), kLongestSleep);
       deployments_bell_.Await(ctx, parts_.clock.Monotonic() + wait);
     }
   }
 
   void RunPods(const Context& ctx) {
+    if (!pods_->WaitForSync(ctx).ok()) return;
     bool cleaned = false;
-    if (pods_->WaitForSync(ctx).ok()) {
-      while (!ctx.stop.stop_requested()) {
+    while (!ctx.stop.stop_requested()) {
+      bool done = Pass(ctx, "Pods aren't followed", [&] {
         Follow(ctx);
         if (!cleaned) RemoveStale();
         cleaned = true;
-        pods_bell_.Await(ctx, MonoTime::max());
-      }
+      });
+      pods_bell_.Await(ctx, done ? MonoTime::max() : parts_.clock.Monotonic() + kAfterThrown);
     }
-    EndPods();
   }
 
   // Each Pod has its run, and each run that is done goes.

@@ -38,7 +38,8 @@ class Node {
 
   // Runs Pods until the context stops; then ends their processes (SIGTERM, and SIGKILL after 0.9 s) and returns when
   // the last one is gone. Pods that are there, of a node that was killed, are run again. Call it once. kInternal where
-  // a folder can't be made or the socket not be listened on: nothing runs then.
+  // a folder can't be made or the socket not be listened on: nothing runs then; and where a part of the node failed:
+  // all has ended then.
   Status Run(const Context& ctx);
 
  private:

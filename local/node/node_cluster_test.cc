@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -14,7 +15,10 @@
 #include "kube/meta/health.h"
 #include "kube/testing/control_plane.h"
 #include "local/node/node_testing.h"
+#include "local/node/not_run.h"
 #include "local/node/pod_status.h"
+#include "local/node/program_help.h"
+#include "local/node/services/listeners.h"
 
 namespace capi::local {
 namespace {
@@ -106,6 +110,26 @@ spec:
   void Merge(const char* kind, const std::string& name, const Json& patch) {
     auto done = client_->Patch({}, Builtin(kind), ns_, name, kube::PatchType::kMerge, patch);
     ASSERT_TRUE(done.ok()) << done.error().message;
+  }
+  kube::Object ApplySet(const std::string& name) {
+    kube::ApplyYaml(*client_, "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: " + name + ", namespace: " +
+                                  ns_ + "}, spec: {serviceName: s, selector: {matchLabels: {app: x}}, template: " +
+                                  "{metadata: {labels: {app: x}}, spec: {containers: [{name: m, image: manager}]}}}}");
+    kube::Object set = client_->Get({}, Builtin("StatefulSet"), ns_, name).value();
+    set.json()["kind"] = "StatefulSet";
+    set.json()["apiVersion"] = "apps/v1";
+    return set;
+  }
+  void AwaitNotRun(size_t count) {
+    std::string health;
+    auto all = [&] {
+      auto pods = List("Pod");
+      return pods.size() == count && std::all_of(pods.begin(), pods.end(), [&](const kube::Object& pod) {
+               health = kube::HealthOf(pod).message;
+               return health.find("a StatefulSet isn't run by a local plane") != health.npos;
+             });
+    };
+    EXPECT_TRUE(Eventually(all, kLong)) << health;
   }
   void Touch(const std::string& name) { std::ofstream(folder_.path() + "/" + name) << "x"; }
 
@@ -341,23 +365,65 @@ TEST_F(NodeOnServer, WaitsForAProgram) {
   EXPECT_TRUE(Eventually(all, kLong)) << reasons["slow"] << "\n" << reasons["missing"];
 }
 
+// G3, G7: what the user passes on is in no status either; nor is it where a manager has told it over many lines.
+TEST_F(NodeOnServer, TellsNoVariableOfTheUsers) {
+  StartNode();
+  Apply("image: sh\n        args: [\"-c\", \"echo my folder is $OF_NODE; exit 3\"]");
+  ASSERT_TRUE(Eventually([&] { return Find(Container(), {"lastState", "terminated"}) != nullptr; }, kLong)) << Dump();
+  EXPECT_EQ(GetString(Container(), {"lastState", "terminated", "message"}), "my folder is ***");
+}
+
+// G5: a port that another process has, and no flag leads elsewhere, is waited for, and nobody is taken for ready by
+// that process's answers.
+TEST_F(NodeOnServer, WaitsForAPortThatIsTaken) {
+  int port = FreePort();
+  std::string number = std::to_string(port);
+  auto other = ValueOrAbort(
+      Process::Start({.argv = {"/bin/sh", "-c", "exec python3 -m http.server --bind 127.0.0.1 " + number}}), "server");
+  ASSERT_TRUE(Eventually([&] { return ListenerOf(port).has_value(); }, kLong));
+  StartNode();
+  std::string own = "image: sh\n        args: [\"-c\", \"exec python3 -m http.server --bind 127.0.0.1 " + number +
+                    "\"]\n" + "        readinessProbe: {tcpSocket: {port: " + number + "}}\n";
+  Apply(own);
+  const std::string expected =
+      "port " + number + " of this machine is taken by process " + std::to_string(other->pid());
+  auto waits = [&] { return GetString(Container(), {"state", "waiting", "message"}).starts_with(expected); };
+  ASSERT_TRUE(Eventually(waits, kLong)) << Dump();
+  EXPECT_FALSE(Healthy());
+  other->Stop();
+  AwaitHealthy();
+  // An update of such a one ends the old process first.
+  Apply(own + "        env: [{name: A, value: b}]");
+  auto updated = [&] {
+    auto pods = List("Pod");
+    return pods.size() == 1 && Find(pods[0].json()["spec"]["containers"][0], {"env"}) != nullptr && Healthy();
+  };
+  EXPECT_TRUE(Eventually(updated, kLong)) << Dump();
+}
+
+// G3: what throws (a machine without threads, say) is begun again.
+TEST_F(NodeOnServer, GoesOnAfterAnException) {
+  StartNode();
+  Apply("image: throws\n        readinessProbe: {httpGet: {path: /readyz, port: health}}");
+  AwaitHealthy();
+}
+
 // G4: what isn't run here says so.
 TEST_F(NodeOnServer, RunsDeploymentsAlone) {
   StartNode();
-  kube::ApplyYaml(
-      *client_,
-      "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: set, namespace: " + ns_ +
-          "}, spec: {serviceName: s, selector: {matchLabels: {app: x}}, template: {metadata: {labels: {app: x}}, "
-          "spec: {containers: [{name: m, image: manager}]}}}}");
-  std::string health;
-  EXPECT_TRUE(Eventually(
-      [&] {
-        auto pods = List("Pod");
-        health = pods.size() == 1 ? kube::HealthOf(pods[0]).message : "";
-        return health.find("a StatefulSet isn't run by a local plane") != health.npos;
-      },
-      kLong))
-      << health;
+  ApplySet("set");
+  AwaitNotRun(1);
+}
+
+// G4: also where a node ended between the Pod and its status, or the Pod is that of a former one with that name.
+TEST_F(NodeOnServer, TellsOfWhatItDoesNotRunAfterAll) {
+  for (const char* name : {"mine", "former"}) {
+    kube::Object set = ApplySet(name);
+    if (name == std::string("former")) set.json()["metadata"]["uid"] = "00000000-0000-0000-0000-000000000000";
+    ASSERT_TRUE(client_->Create({}, Builtin("Pod"), PodThatIsNotRun(set)).ok());
+  }
+  StartNode();
+  AwaitNotRun(2);
 }
 
 // G3, G4: in less than two seconds all processes have ended, also one that doesn't listen, and no Secret's value is

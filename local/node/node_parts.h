@@ -1,6 +1,8 @@
 // What all Pods of a node share.
 #pragma once
 
+#include <sys/types.h>
+
 #include <functional>
 #include <map>
 #include <set>
@@ -35,6 +37,20 @@ class Runners {
     running->second.erase(pod);
     if (running->second.empty()) running_.erase(running);
   }
+  // Processes, by their group: which Deployment they are of.
+  void Started(pid_t group, const std::string& owner) {
+    MutexLock lock(mu_);
+    owners_[group] = owner;
+  }
+  void Ended(pid_t group) {
+    MutexLock lock(mu_);
+    owners_.erase(group);
+  }
+  std::string OwnerOf(pid_t group) const {
+    MutexLock lock(mu_);
+    auto owner = owners_.find(group);
+    return owner == owners_.end() ? "" : owner->second;
+  }
   bool IsAlone(const std::string& owner) const {
     MutexLock lock(mu_);
     return alone_.contains(owner);
@@ -43,6 +59,7 @@ class Runners {
  private:
   mutable Mutex mu_;
   std::map<std::string, std::map<std::string, int>> running_ CAPI_GUARDED_BY(mu_);  // by owner and Pod
+  std::map<pid_t, std::string> owners_ CAPI_GUARDED_BY(mu_);
   std::set<std::string> alone_ CAPI_GUARDED_BY(mu_);
 };
 

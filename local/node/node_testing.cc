@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
+#include <stdexcept>
 
 #include "base/files.h"
 #include "base/testing/environment.h"
@@ -79,6 +80,8 @@ SmallPrograms::SmallPrograms(const std::string& folder) : manager_(folder + "/ma
 Result<Program> SmallPrograms::Find(const Context& ctx, const std::string& image) {
   if (image == "manager") return Program{.path = manager_, .source = "a test"};
   if (image == "sh") return Program{.path = "/bin/sh", .source = "a test"};
+  if (image == "throws" && !thrown_.exchange(true)) throw std::runtime_error("no thread");
+  if (image == "throws") return Program{.path = manager_, .source = "a test"};
   if (image == "slow") {
     ctx.clock->Sleep(ctx.stop, Seconds(3600));
     return Error{Code::kCancelled, "stopped", {}};

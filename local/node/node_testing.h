@@ -1,6 +1,7 @@
 // For tests: a node on a real control plane, whose managers are small programs.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <string>
@@ -13,7 +14,7 @@
 namespace capi::local {
 
 // Image "manager" is a program that is like one of Cluster API's (node_testing.cc), "sh" is a shell, "slow" takes until
-// the context ends, any other isn't there. Thread-safe.
+// the context ends, "throws" throws once and is a manager then, any other isn't there. Thread-safe.
 class SmallPrograms : public Programs {
  public:
   explicit SmallPrograms(const std::string& folder);
@@ -21,6 +22,7 @@ class SmallPrograms : public Programs {
 
  private:
   const std::string manager_;
+  std::atomic<bool> thrown_{false};
 };
 
 // The user's PATH, and nothing else.

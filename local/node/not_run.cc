@@ -2,47 +2,114 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <condition_variable>
 #include <list>
-#include <thread>
+#include <map>
+#include <stdexcept>
+#include <utility>
 
+#include "base/mutex.h"
 #include "kube/cache/informer.h"
+#include "kube/meta/object_conditions.h"
 #include "local/node/pod_status.h"
+#include "local/node/workers.h"
 
 namespace capi::local {
 namespace {
 
-constexpr Seconds kCallTime{10};
+constexpr Seconds kCallTime{10}, kRetry{2};
+constexpr const char* kReason = "NotRunHere";
 constexpr const char* kKinds[] = {"StatefulSet", "DaemonSet", "Job"};
 
-Status Give(const Context& ctx, kube::Client& client, const kube::Object& workload) {
-  kube::Object pod = PodThatIsNotRun(workload);
-  auto made = client.Create(ctx, kube::Builtin("Pod"), pod);
-  if (!made.ok() && made.code() != Code::kAlreadyExists) return made.error();
-  if (!made.ok()) return Ok();
+Status TellStatus(const Context& ctx, kube::Client& client, const kube::Object& workload, const kube::Object& pod) {
   std::string message = fmt::format("a {} isn't run by a local plane: it runs Deployments alone", workload.kind());
-  Json status = {{"status", UnscheduledStatus(*made, "NotRunHere", message, ctx.clock->Now())}};
+  Json status = {{"status", UnscheduledStatus(pod, kReason, message, ctx.clock->Now())}};
   TRY(client.Patch(ctx, kube::Builtin("Pod"), pod.ns(), pod.name(), kube::PatchType::kMerge, status,
                    {.subresource = "status"}));
   return Ok();
 }
 
-void Follow(const Context& ctx, kube::Client& client, const char* kind, const kube::ObjectPtr& was,
-            const kube::ObjectPtr& is) {
-  Context soon = ctx.WithTimeout(kCallTime);
-  kube::Object workload = is != nullptr ? *is : *was;
-  workload.json()["kind"] = kind;  // of lists the items may have none
-  workload.json()["apiVersion"] = kube::Builtin(kind).api_version();
-  Status done = Ok();
-  if (is == nullptr) {
-    // Where nobody collects garbage.
-    done = client.Delete(soon, kube::Builtin("Pod"), workload.ns(), PodThatIsNotRun(workload).name());
-    if (!done.ok() && done.code() == Code::kNotFound) return;
-  } else if (!is->deleting()) {
-    done = Give(soon, client, workload);
+bool IsTold(const kube::Object& pod) {
+  auto conditions = kube::Conditions(pod);
+  const kube::Condition* scheduled = kube::FindCondition(conditions, "PodScheduled");
+  return scheduled != nullptr && scheduled->reason == kReason;
+}
+
+bool IsOwnedBy(const kube::Object& pod, const std::string& uid) {
+  const Json* owners = Find(pod.json(), {"metadata", "ownerReferences"});
+  if (owners == nullptr || !owners->is_array()) return false;
+  return std::any_of(owners->begin(), owners->end(), [&](const Json& one) { return GetString(one, {"uid"}) == uid; });
+}
+
+Status Give(const Context& ctx, kube::Client& client, const kube::Object& workload) {
+  kube::Object pod = PodThatIsNotRun(workload);
+  auto made = client.Create(ctx, kube::Builtin("Pod"), pod);
+  if (made.ok()) return TellStatus(ctx, client, workload, *made);
+  if (made.code() != Code::kAlreadyExists) return made.error();
+  // Of an earlier try or node, which may have ended before it wrote the status; or of one that had this name before.
+  kube::Object there = TRY(client.Get(ctx, kube::Builtin("Pod"), pod.ns(), pod.name()));
+  if (IsOwnedBy(there, workload.uid())) return IsTold(there) ? Ok() : TellStatus(ctx, client, workload, there);
+  TRY(client.Delete(ctx, kube::Builtin("Pod"), there.ns(), there.name()));
+  return Error{Code::kUnavailable, "its Pod is still that of a former one", {}};
+}
+
+// What came or went, by kind and name, until it has been told. Thread-safe.
+class Untold {
+ public:
+  struct Change {
+    std::string kind;
+    kube::ObjectPtr was, is;
+  };
+  void Add(Change change) {
+    MutexLock lock(mu_);
+    const kube::Object& object = change.is != nullptr ? *change.is : *change.was;
+    changes_[change.kind + " " + object.ns() + "/" + object.name()] = std::move(change);
+    wake_.notify_all();
   }
-  if (!done.ok() && !ctx.stop.stop_requested()) {
-    ctx.log.Warn("what isn't run here isn't told",
-                 {{"object", workload.id().ToString()}, {"error", done.error().message}});
+  // One that failed: later ones of the same name count more.
+  void Return(const std::string& key, Change change) {
+    MutexLock lock(mu_);
+    changes_.try_emplace(key, std::move(change));
+  }
+  std::map<std::string, Change> Take(const Context& ctx) {
+    MutexLock lock(mu_);
+    ctx.clock->WaitUntil(wake_, mu_, ctx.stop, MonoTime::max(), [&] {
+      mu_.AssertHeld();
+      return !changes_.empty();
+    });
+    return std::exchange(changes_, {});
+  }
+
+ private:
+  Mutex mu_;
+  std::condition_variable_any wake_;
+  std::map<std::string, Change> changes_ CAPI_GUARDED_BY(mu_);
+};
+
+Status Tell(const Context& ctx, kube::Client& client, const Untold::Change& change) {
+  Context soon = ctx.WithTimeout(kCallTime);
+  kube::Object workload = change.is != nullptr ? *change.is : *change.was;
+  workload.json()["kind"] = change.kind;  // of lists the items may have none
+  workload.json()["apiVersion"] = kube::Builtin(change.kind).api_version();
+  if (change.is != nullptr) return change.is->deleting() ? Ok() : Give(soon, client, workload);
+  // Where nobody collects garbage.
+  Status done = client.Delete(soon, kube::Builtin("Pod"), workload.ns(), PodThatIsNotRun(workload).name());
+  return !done.ok() && done.code() == Code::kNotFound ? Ok() : done;
+}
+
+// Until a stop: what can't be told now is told later.
+void TellAll(const Context& ctx, kube::Client& client, Untold& untold) {
+  while (!ctx.stop.stop_requested()) {
+    bool all = true;
+    for (const auto& [key, change] : untold.Take(ctx)) {
+      Status done = Tell(ctx, client, change);
+      if (done.ok() || ctx.stop.stop_requested()) continue;
+      ctx.log.Warn("what isn't run here isn't told yet", {{"object", key}, {"error", done.error().message}});
+      untold.Return(key, change);
+      all = false;
+    }
+    if (!all) ctx.clock->Sleep(ctx.stop, kRetry);
   }
 }
 
@@ -65,17 +132,19 @@ kube::Object PodThatIsNotRun(const kube::Object& workload) {
 }
 
 void KeepNotRun(const Context& ctx, kube::Client& client) {
+  Untold untold;
   std::list<kube::Informer> informers;
-  std::list<std::thread> threads;
+  Workers workers(ctx);
   for (const char* kind : kKinds) {
     kube::Informer& informer =
         informers.emplace_back(client, kube::Builtin(kind), kube::InformerOptions{.transform = kube::DropManagedFields},
-                               [&client, ctx, kind](const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
-                                 if (was == nullptr || is == nullptr) Follow(ctx, client, kind, was, is);
+                               [&untold, kind](const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
+                                 if (was == nullptr || is == nullptr) untold.Add({kind, was, is});
                                });
-    threads.emplace_back([&informer, ctx] { informer.Run(ctx); });
+    workers.Add([&informer, own = workers.ctx()] { informer.Run(own); });
   }
-  for (std::thread& thread : threads) thread.join();
+  TellAll(workers.ctx(), client, untold);
+  if (auto failed = workers.Failed()) throw std::runtime_error(*failed);
 }
 
 }  // namespace capi::local

@@ -6,7 +6,8 @@
 namespace capi::local {
 
 // Gives each of them a Pod that is Pending, and says why, until the context stops: whoever waits for one finds the
-// reason where a cluster would have it.
+// reason where a cluster would have it. What can't be written now is tried again. Throws where a part of it can't go
+// on.
 void KeepNotRun(const Context& ctx, kube::Client& client);
 
 // The Pod for `workload`.

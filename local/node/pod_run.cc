@@ -4,18 +4,24 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
+#include <functional>
 #include <list>
+#include <optional>
 #include <thread>
 
 #include "base/caught.h"
 #include "local/node/container_run.h"
 #include "local/node/pod_status.h"
+#include "local/node/services/listeners.h"
 
 namespace capi::local {
 namespace {
 
 constexpr Seconds kRefresh{10};
 constexpr Millis kRetry{500};
+constexpr Seconds kAfterThrown{2};
+constexpr const char *kInit = "initContainers", *kContainers = "containers";
 constexpr Seconds kCallTime{10};
 constexpr std::int64_t kDefaultGrace = 30;
 
@@ -46,8 +52,8 @@ std::vector<ContainerFacts> FirstFacts(const kube::Object& pod, const char* list
 PodFacts FirstFactsOf(const kube::Object& pod, WallTime now) {
   auto started = ParseTime(GetString(pod.json(), {"status", "startTime"}));
   return {.started = started.ok() ? *started : now,
-          .init = FirstFacts(pod, "initContainers", "initContainerStatuses"),
-          .containers = FirstFacts(pod, "containers", "containerStatuses")};
+          .init = FirstFacts(pod, kInit, "initContainerStatuses"),
+          .containers = FirstFacts(pod, kContainers, "containerStatuses")};
 }
 
 std::string OwnerOf(const kube::Object& pod) {
@@ -75,22 +81,26 @@ class PodRun::Impl {
                .board = board_,
                .owner = OwnerOf(first_),
                .stop = stop_.get_token(),
-               .grace_ms{kDefaultGrace * 1000},
+               .grace_ms{Millis::max().count()},  // who ends it says
                .ctx = ctx},
         live_(first_) {
     Update(std::move(pod));
     runner_ = std::thread([this] {
-      auto thrown = Caught([&] { RunContainers(); });
-      if (thrown) ctx_.log.Error("a pod's containers ended", {{"pod", PodFolderName(first_)}, {"error", *thrown}});
+      Insist("a pod's containers are begun again", parts_.stop, [&] { RunContainers(); });
       ended_ = true;
       board_.Wake();
     });
-    teller_ = std::thread([this] {
-      auto thrown = Caught([&] { Tell(); });
-      if (thrown) ctx_.log.Error("a pod's status isn't told", {{"pod", PodFolderName(first_)}, {"error", *thrown}});
-      done_ = true;
-      node_.wake();
-    });
+    try {
+      teller_ = std::thread([this] {
+        Insist("a pod's status is told again", ctx_.stop, [&] { Tell(); });
+        done_ = true;
+        node_.wake();
+      });
+    } catch (...) {  // no thread: whoever makes it tries again
+      Stop(Millis(0));
+      runner_.join();
+      throw;
+    }
   }
   ~Impl() {
     if (!leaving_ && !gone_) Stop(Millis(0));
@@ -118,11 +128,18 @@ class PodRun::Impl {
   bool done() const { return done_; }
   const kube::Object& pod() const { return first_; }
   Backend AsBackend() const {
-    Backend backend{.ns = first_.ns(), .containers = ContainersOf(first_, "containers")};
+    Backend backend{.ns = first_.ns(), .containers = ContainersOf(first_, kContainers)};
     if (const Json* labels = Find(first_.json(), {"metadata", "labels"})) backend.labels = *labels;
     PodFacts facts = board_.Get();
     backend.ready = IsReady(facts) && !stop_.stop_requested();
-    for (const ContainerFacts& one : facts.containers) backend.ports.insert(one.ports.begin(), one.ports.end());
+    std::vector<int> groups;
+    for (const ContainerFacts& one : facts.containers) {
+      backend.ports.insert(one.ports.begin(), one.ports.end());
+      if (one.pid != 0) groups.push_back(one.pid);
+    }
+    backend.listens = [groups](int port) {
+      return std::any_of(groups.begin(), groups.end(), [&](int group) { return GroupListens(group, port); });
+    };
     return backend;
   }
 
@@ -162,18 +179,51 @@ class PodRun::Impl {
     return false;
   }
 
+  // Until it returns, or a stop: what is thrown here has its cause elsewhere, in a machine without threads, say.
+  void Insist(const char* what, const std::stop_token& stop, const std::function<void()>& work) {
+    do {
+      auto thrown = Caught(work);
+      if (!thrown) return;
+      ctx_.log.Error(what, {{"pod", PodFolderName(first_)}, {"error", *thrown}});
+    } while (node_.clock.Sleep(stop, kAfterThrown));
+  }
+
+  void RunOne(bool init, size_t index) {
+    const Json& container = ContainersOf(first_, init ? kInit : kContainers)[index];
+    Insist("a container is begun again", parts_.stop, [&] {
+      try {
+        ContainerRun(parts_, container, index, init).Run();
+      } catch (const std::exception& e) {
+        CantStart(init, index, e.what());
+        throw;
+      }
+    });
+  }
+
+  void CantStart(bool init, size_t index, const std::string& why) {
+    board_.Change([&](PodFacts& facts) {
+      ContainerFacts& one = (init ? facts.init : facts.containers)[index];
+      one.state = ContainerFacts::State::kWaiting;
+      one.reason = "CreateContainerError";
+      one.message = why;
+      one.ready = one.began = false;
+      one.pid = 0;
+    });
+  }
+
   void RunContainers() {
     if (!AwaitFiles()) return;
     prepared_ = true;
-    const Json& init = ContainersOf(first_, "initContainers");
-    for (size_t i = 0; i < init.size() && !stop_.stop_requested(); ++i) ContainerRun(parts_, init[i], i, true).Run();
+    const size_t first = ContainersOf(first_, kInit).size();
+    for (size_t i = 0; i < first && !stop_.stop_requested(); ++i) RunOne(true, i);
     std::list<std::thread> threads;
-    const Json& containers = ContainersOf(first_, "containers");
-    for (size_t i = 0; i < containers.size(); ++i) {
-      threads.emplace_back([this, &containers, i] {
-        auto thrown = Caught([&] { ContainerRun(parts_, containers[i], i, false).Run(); });
-        if (thrown) ctx_.log.Error("a container ended", {{"pod", PodFolderName(first_)}, {"error", *thrown}});
-      });
+    const size_t count = ContainersOf(first_, kContainers).size();
+    for (size_t i = 0; i < count; ++i) {
+      std::optional<std::string> thrown;
+      while ((thrown = Caught([&] { threads.emplace_back([this, i] { RunOne(false, i); }); }))) {
+        CantStart(false, i, "no thread for it: " + *thrown);
+        if (!node_.clock.Sleep(parts_.stop, kAfterThrown)) break;
+      }
     }
     for (std::thread& thread : threads) thread.join();
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 
 #include "base/strings.h"
 #include "kube/meta/object_conditions.h"
@@ -83,6 +84,22 @@ class Conditions {
   Json list_ = Json::array();
 };
 
+// The values, without the space around them, and each of their lines: a log has them so, or has the end of one only.
+std::vector<std::string> PartsOf(const std::vector<std::string>& secrets) {
+  std::vector<std::string> parts;
+  auto add = [&](std::string_view part) {
+    if (part.size() >= kShortestSecret) parts.emplace_back(part);
+  };
+  for (const std::string& secret : secrets) {
+    add(Trim(secret));
+    for (const std::string& line : Split(secret, '\n')) add(Trim(line));
+  }
+  std::sort(parts.begin(), parts.end(),
+            [](const std::string& a, const std::string& b) { return std::pair(b.size(), b) < std::pair(a.size(), a); });
+  parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
+  return parts;
+}
+
 }  // namespace
 
 std::string PortsAnnotation(const PodFacts& facts) {
@@ -128,12 +145,12 @@ Json UnscheduledStatus(const kube::Object& pod, const std::string& reason, const
 }
 
 std::string LogTail(std::string_view log, const std::vector<std::string>& secrets) {
-  std::vector<std::string> lines = Split(Trim(log), '\n');
+  // First, so that nothing is left of a value that the cut goes through; the longest first, since one may have another.
+  std::string text(Trim(log));
+  for (const std::string& part : PartsOf(secrets)) text = ReplaceAll(std::move(text), part, "***");
+  std::vector<std::string> lines = Split(text, '\n');
   size_t from = lines.size() > kTailLines ? lines.size() - kTailLines : 0;
   std::string tail = Join(std::span(lines).subspan(from), "\n");
-  for (const std::string& secret : secrets) {
-    if (secret.size() >= kShortestSecret) tail = ReplaceAll(std::move(tail), secret, "***");
-  }
   if (tail.size() > kTailBytes) tail = tail.substr(tail.size() - kTailBytes);
   while (!tail.empty() && (static_cast<unsigned char>(tail[0]) & 0xC0) == 0x80) tail.erase(0, 1);
   return tail;

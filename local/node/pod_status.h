@@ -19,8 +19,8 @@ std::string PortsAnnotation(const PodFacts& facts);
 // All containers are ready.
 bool IsReady(const PodFacts& facts);
 
-// The last lines of a log for a status: 10 lines and 2 KiB at most, each of `secrets` (values, from 6 bytes on)
-// replaced.
+// The last lines of a log for a status: 10 lines and 2 KiB at most, each of `secrets` (values) and each
+// line of them replaced, from 6 bytes on.
 std::string LogTail(std::string_view log, const std::vector<std::string>& secrets);
 
 }  // namespace capi::local

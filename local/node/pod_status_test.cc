@@ -123,5 +123,19 @@ TEST(LogTail, IsShortAndTellsNoSecret) {
   EXPECT_TRUE(IsValidUtf8(tail));
 }
 
+// G7: nor the end of a value that has many lines, or is longer than what is told; nor one without the end of its line.
+TEST(LogTail, TellsNoPartOfASecret) {
+  std::string key = "-----BEGIN KEY-----\n";
+  for (int i = 10; i < 40; ++i) key += "line" + std::to_string(i) + "ofkey\n";
+  std::string tail = LogTail("bad key:\n" + key, {key});
+  EXPECT_EQ(tail.find("ofkey"), tail.npos) << tail;
+  tail = LogTail("the end:\nline38ofkey\nline39ofkey\nfailed", {key});
+  EXPECT_EQ(tail, "the end:\n***\n***\nfailed");
+  EXPECT_EQ(LogTail("login with hunter22: failed", {"hunter22\n"}), "login with ***: failed");
+  EXPECT_EQ(LogTail("hunter22-and-more", {"hunter22", "hunter22-and-more"}), "***");
+  std::string large(5000, 'k');
+  EXPECT_EQ(LogTail("bad: " + large, {large}), "bad: ***");
+}
+
 }  // namespace
 }  // namespace capi::local

@@ -1,17 +1,12 @@
 #include "local/node/probes.h"
 
-#include <arpa/inet.h>
 #include <fmt/core.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 
 #include "base/http/client.h"
+#include "local/node/services/loopback.h"
 
 namespace capi::local {
 namespace {
@@ -38,17 +33,9 @@ Status AskHttp(const Context& ctx, const Json& get, int port) {
   return Error{Code::kUnavailable, fmt::format("{} answers {}", path, answer.status), {}};
 }
 
-Status AskTcp(int port) {
-  int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  address.sin_port = htons(static_cast<std::uint16_t>(port));
-  bool connected = fd >= 0 && connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
-  int number = errno;
-  if (fd >= 0) close(fd);
-  if (connected) return Ok();
-  return Error{Code::kUnavailable, fmt::format("port {}: {}", port, std::strerror(number)), {}};
+Status AskTcp(const Context& ctx, int port) {
+  TRY(ConnectLoopback(ctx, port));
+  return Ok();
 }
 
 int Led(const ProbeTarget& target, const Json& port) {
@@ -69,6 +56,13 @@ Result<std::optional<ProbeSpec>> ProbeOf(const Json& container, const char* fiel
   if (json == nullptr) return std::optional<ProbeSpec>();
   if (Find(*json, {"grpc"}) != nullptr) {
     return Error{Code::kUnsupported, fmt::format("{}.grpc isn't carried out on a local plane", field), {}};
+  }
+  for (const char* handler : kHandlers) {
+    std::string host = GetString(*json, {handler, "host"});
+    if (host.empty() || host == "localhost" || host == "127.0.0.1") continue;
+    return Error{Code::kUnsupported,
+                 fmt::format("{}.{}.host isn't carried out on a local plane: it asks this machine", field, handler),
+                 {}};
   }
   ProbeSpec spec{.ask = *json};
   spec.initial_delay = Seconds(GetInt(*json, {"initialDelaySeconds"}, 0));
@@ -107,8 +101,14 @@ std::vector<int> PortsOf(const Json& container) {
 
 Status Ask(const Context& ctx, const ProbeSpec& probe, const ProbeTarget& target) {
   Context soon = ctx.WithTimeout(probe.timeout);
-  if (const Json* get = Find(probe.ask, {"httpGet"})) return AskHttp(soon, *get, Led(target, Member(*get, "port")));
-  if (const Json* tcp = Find(probe.ask, {"tcpSocket"})) return AskTcp(Led(target, Member(*tcp, "port")));
+  for (const char* handler : kHandlers) {
+    const Json* ask = Find(probe.ask, {handler});
+    if (ask == nullptr) continue;
+    int port = Led(target, Member(*ask, "port"));
+    TRY(handler == kHandlers[0] ? AskHttp(soon, *ask, port) : AskTcp(soon, port));
+    if (!target.own || target.own(port)) return Ok();
+    return Error{Code::kUnavailable, fmt::format("port {} is that of another process", port), {}};
+  }
   const Json* command = Find(probe.ask, {"exec", "command"});
   if (command == nullptr || !command->is_array()) return Ok();
   std::vector<std::string> words;

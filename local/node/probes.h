@@ -32,6 +32,8 @@ struct ProbeTarget {
   const std::map<int, int>& ports;  // of the container -> of loopback; others are the same on both
   // Runs a command as the container's process runs: as whom, where, with which variables. Ok where it ends with 0.
   std::function<Status(const Context& ctx, const std::vector<std::string>& command, Millis timeout)> run;
+  // Who listens on a port of loopback is the container's process; unset where that is certain.
+  std::function<bool(int port)> own{};
 };
 // Asks once. An error says what came instead of a yes.
 Status Ask(const Context& ctx, const ProbeSpec& probe, const ProbeTarget& target);

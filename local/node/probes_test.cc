@@ -108,6 +108,10 @@ TEST(Probe, Asks) {
     EXPECT_EQ(Ask({}, probe, target).ok(), c.yes) << c.ask;
   }
   EXPECT_THAT(ran, testing::ElementsAre("a", "b"));
+  target.own = [](int) { return false; };
+  Status other = Ask({}, {.ask = Yaml("{httpGet: {path: /good, port: h}}"), .timeout = Seconds(10)}, target);
+  ASSERT_FALSE(other.ok()) << "another process answers";
+  EXPECT_THAT(other.error().message, testing::HasSubstr("that of another process"));
 }
 
 }  // namespace

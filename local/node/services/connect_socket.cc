@@ -1,8 +1,6 @@
 #include "local/node/services/connect_socket.h"
 
-#include <arpa/inet.h>
 #include <fmt/core.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -16,32 +14,22 @@
 #include <cerrno>
 #include <cstring>
 #include <list>
+#include <stop_token>
 #include <thread>
 #include <utility>
 
+#include "base/caught.h"
 #include "base/mutex.h"
 #include "base/strings.h"
+#include "local/node/services/loopback.h"
 
 namespace capi::local {
 namespace {
 
 constexpr size_t kLongestHead = 8192;
 constexpr timeval kHeadTime{10, 0};
-
-// A descriptor that closes itself.
-class Fd {
- public:
-  explicit Fd(int fd) : fd_(fd) {}
-  ~Fd() {
-    if (fd_ >= 0) close(fd_);
-  }
-  Fd(const Fd&) = delete;
-  Fd& operator=(const Fd&) = delete;
-  int get() const { return fd_; }
-
- private:
-  const int fd_;
-};
+constexpr Seconds kConnectTime{3};
+constexpr int kLookAround = 1000, kRest = 100;  // milliseconds
 
 bool SendAll(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
@@ -53,33 +41,37 @@ bool SendAll(int fd, std::string_view bytes) {
   return true;
 }
 
-bool ConnectTo(int fd, int port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  address.sin_port = htons(static_cast<std::uint16_t>(port));
-  return connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+// The API server tells the words of the status line alone.
+std::string Refusal(const std::string& status) {
+  return fmt::format("HTTP/1.1 {}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", status);
 }
 
 // One connection of the API server's, and that to a process.
 class Connection {
  public:
-  explicit Connection(int fd) : client_(fd), target_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {}
+  explicit Connection(Fd client) : client_(std::move(client)) {}
   ~Connection() {
     Cut();
     if (thread_.joinable()) thread_.join();
   }
-  void Start(const ConnectSocket::Route& route, std::atomic<size_t>& turn) {
-    thread_ = std::thread([this, &route, &turn] {
-      std::string rest;
-      if (Open(route, turn, rest) && SendAll(target_.get(), rest)) Pass();
-      Cut();  // the descriptors stay until the thread has been joined
-      ended_ = true;
+  // False, and the client is refused, where there is no thread for it.
+  bool Start(const ConnectSocket::Route& route, std::atomic<size_t>& turn) {
+    auto thrown = Caught([&] {
+      thread_ = std::thread([this, &route, &turn] {
+        (void)Caught([&] {  // one connection ends by what it throws, and nothing else
+          std::string rest;
+          if (Open(route, turn, rest) && SendAll(target(), rest)) Pass();
+        });
+        Cut();  // the descriptors stay until the thread has been joined
+        ended_ = true;
+      });
     });
+    return !thrown || Refuse("503 this machine has no thread for another connection");
   }
   void Cut() {
+    stop_.request_stop();
     shutdown(client_.get(), SHUT_RDWR);
-    shutdown(target_.get(), SHUT_RDWR);
+    if (int fd = target(); fd >= 0) shutdown(fd, SHUT_RDWR);
   }
   bool ended() const { return ended_; }
 
@@ -110,26 +102,34 @@ class Connection {
     if (!ports.ok()) return Refuse("503 " + ports.error().message);
     size_t first = turn++;
     for (size_t i = 0; i < ports->size(); ++i) {
-      if (ConnectTo(target_.get(), (*ports)[(first + i) % ports->size()])) {
-        return SendAll(client_.get(), "HTTP/1.1 200 Connection established\r\n\r\n");
-      }
+      Context ctx = Context{}.WithStop(stop_.get_token()).WithTimeout(kConnectTime);
+      auto fd = ConnectLoopback(ctx, (*ports)[(first + i) % ports->size()]);
+      if (!fd.ok()) continue;
+      MutexLock lock(mu_);
+      target_ = std::move(*fd);
+      return SendAll(client_.get(), "HTTP/1.1 200 Connection established\r\n\r\n");
     }
     return Refuse(fmt::format("503 no process of {} takes connections", words[1]));
   }
-  // The API server tells the words of the status line alone.
   bool Refuse(const std::string& status) {
-    SendAll(client_.get(), fmt::format("HTTP/1.1 {}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", status));
+    SendAll(client_.get(), Refusal(status));
     return false;
+  }
+  // Set once, by the thread; -1 before.
+  int target() const {
+    MutexLock lock(mu_);
+    return target_.get();
   }
 
   // Until both ends have ended.
   void Pass() {
-    std::array<pollfd, 2> ends{{{client_.get(), POLLIN, 0}, {target_.get(), POLLIN, 0}}};
+    const int to_process = target();
+    std::array<pollfd, 2> ends{{{client_.get(), POLLIN, 0}, {to_process, POLLIN, 0}}};
     while (ends[0].fd >= 0 || ends[1].fd >= 0) {
       if (poll(ends.data(), ends.size(), -1) < 0 && errno != EINTR) return;
       for (size_t i = 0; i < ends.size(); ++i) {
         if (ends[i].fd < 0 || ends[i].revents == 0) continue;
-        int to = i == 0 ? target_.get() : client_.get();
+        int to = i == 0 ? to_process : client_.get();
         if (PassSome(ends[i].fd, to)) continue;
         shutdown(to, SHUT_WR);
         ends[i].fd = -1;  // poll leaves it out
@@ -143,7 +143,10 @@ class Connection {
     return size > 0 && SendAll(to, std::string_view(buffer.data(), static_cast<size_t>(size)));
   }
 
-  const Fd client_, target_;
+  const Fd client_;
+  mutable Mutex mu_;
+  Fd target_ CAPI_GUARDED_BY(mu_);
+  std::stop_source stop_;
   std::atomic<bool> ended_{false};
   std::thread thread_;
 };
@@ -156,10 +159,11 @@ Error SystemError(const std::string& path, const char* what) {
 
 class ConnectSocket::Impl {
  public:
-  Impl(std::string path, Route route) : path_(std::move(path)), route_(std::move(route)) {}
+  Impl(std::string path, Route route, size_t most) : path_(std::move(path)), route_(std::move(route)), most_(most) {}
   ~Impl() {
     if (acceptor_.joinable()) {
-      shutdown(listening_.get(), SHUT_RDWR);  // ends accept
+      ending_ = true;
+      shutdown(listening_.get(), SHUT_RDWR);  // wakes poll
       acceptor_.join();
       unlink(path_.c_str());
     }
@@ -182,31 +186,48 @@ class ConnectSocket::Impl {
       return SystemError(path_, "bind");
     }
     if (chmod(path_.c_str(), 0600) != 0 || listen(listening_.get(), 128) != 0) return SystemError(path_, "listen");
-    acceptor_ = std::thread([this] { Accept(); });
+    auto thrown = Caught([&] { acceptor_ = std::thread([this] { Accept(); }); });
+    if (thrown) return Error{Code::kUnavailable, fmt::format("{}: no thread for it: {}", path_, *thrown), {}};
     return Ok();
   }
 
  private:
   void Accept() {
-    while (true) {
-      int fd = accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC);
-      if (fd < 0 && (errno == EINTR || errno == ECONNABORTED)) continue;
-      if (fd < 0) return;
+    while (!ending_) {
+      pollfd listening{listening_.get(), POLLIN, 0};
+      poll(&listening, 1, connections_.empty() ? -1 : kLookAround);
       connections_.remove_if([](const Connection& one) { return one.ended(); });
-      connections_.emplace_back(fd).Start(route_, turn_);
+      if (ending_ || listening.revents == 0) continue;
+      Fd client(accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+      if (client.get() >= 0) {
+        (void)Caught([&] { Take(std::move(client)); });  // what there is no memory for is closed
+      } else if (errno != EINTR && errno != ECONNABORTED) {
+        poll(nullptr, 0, kRest);  // no descriptors, say: others will be given back
+      }
     }
+  }
+
+  void Take(Fd client) {
+    if (connections_.size() >= most_) {
+      std::string words = Refusal(fmt::format("503 {} connections to Services are open", most_));
+      (void)send(client.get(), words.data(), words.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+      return;
+    }
+    if (!connections_.emplace_back(std::move(client)).Start(route_, turn_)) connections_.pop_back();
   }
 
   const std::string path_;
   const Route route_;
+  const size_t most_;
+  std::atomic<bool> ending_{false};
   const Fd listening_{socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
   std::atomic<size_t> turn_{0};
   std::list<Connection> connections_;  // of the accepting thread, and of the destructor after that
   std::thread acceptor_;
 };
 
-Result<std::unique_ptr<ConnectSocket>> ConnectSocket::Listen(const std::string& path, Route route) {
-  auto impl = std::make_unique<Impl>(path, std::move(route));
+Result<std::unique_ptr<ConnectSocket>> ConnectSocket::Listen(const std::string& path, Route route, size_t most) {
+  auto impl = std::make_unique<Impl>(path, std::move(route), most);
   TRY(impl->Start());
   return std::unique_ptr<ConnectSocket>(new ConnectSocket(std::move(impl)));
 }

@@ -18,8 +18,9 @@ class ConnectSocket {
  public:
   using Route = std::function<Result<std::vector<int>>(const std::string& address)>;
   // Listens at `path`, for this user alone, in the place of what was there. kInvalidArgument for a path that is too
-  // long; kInternal with the system's words.
-  static Result<std::unique_ptr<ConnectSocket>> Listen(const std::string& path, Route route);
+  // long; kInternal with the system's words; kUnavailable without a thread. More than `most` connections at a time are
+  // refused with 503. A system that has no descriptors for more is waited for.
+  static Result<std::unique_ptr<ConnectSocket>> Listen(const std::string& path, Route route, size_t most = 256);
   ~ConnectSocket();  // cuts all connections, and removes the socket
 
  private:

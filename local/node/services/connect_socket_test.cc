@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -20,19 +21,22 @@ namespace {
 // A client of the socket: what the API server's end is.
 class Dial {
  public:
-  explicit Dial(const std::string& path) : fd_(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  Dial() : fd_(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {}
+  explicit Dial(const std::string& path) : Dial() { Connect(path); }
+  void Connect(const std::string& path) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     path.copy(address.sun_path, path.size());
-    timeval limit{30, 0};
-    setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     connected = connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
   }
   ~Dial() { close(fd_); }
   void Send(std::string_view text) {
     EXPECT_EQ(send(fd_, text.data(), text.size(), MSG_NOSIGNAL), static_cast<ssize_t>(text.size()));
   }
-  std::string Read() {
+  bool TrySend(std::string_view text) { return send(fd_, text.data(), text.size(), MSG_NOSIGNAL) > 0; }
+  std::string Read(Millis most = Seconds(30)) {
+    timeval limit{most / Seconds(1), most % Seconds(1) / std::chrono::microseconds(1)};
+    setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     std::array<char, 4096> buffer;
     ssize_t size = recv(fd_, buffer.data(), buffer.size(), 0);
     return size > 0 ? std::string(buffer.data(), static_cast<size_t>(size)) : "";
@@ -133,6 +137,64 @@ TEST(ConnectSocket, ListensInThePlaceOfAnother) {
   auto long_one = ConnectSocket::Listen(folder / std::string(200, 'x'), route);
   ASSERT_FALSE(long_one.ok());
   EXPECT_EQ(long_one.code(), Code::kInvalidArgument);
+}
+
+// No descriptor is to be had while this lives.
+class NoDescriptors {
+ public:
+  NoDescriptors() {
+    getrlimit(RLIMIT_NOFILE, &was_);
+    int next = dup(0);
+    close(next);
+    rlimit none{static_cast<rlim_t>(next), was_.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &none);
+  }
+  ~NoDescriptors() { setrlimit(RLIMIT_NOFILE, &was_); }
+
+ private:
+  rlimit was_{};
+};
+
+// G6: without descriptors nobody is let in; who waits is, when there are some again.
+TEST(ConnectSocket, OutlivesAWantOfDescriptors) {
+  TempFolder folder;
+  auto socket = ConnectSocket::Listen(
+      folder / "s", [](const std::string&) -> Result<std::vector<int>> { return std::vector<int>{1}; });
+  ASSERT_TRUE(socket.ok());
+  Dial dial;
+  {
+    NoDescriptors none;
+    dial.Connect(folder / "s");
+    dial.Send("GET / HTTP/1.1\r\n\r\n");
+    EXPECT_EQ(dial.Read(Millis(300)), "");
+  }
+  EXPECT_THAT(dial.Read(), testing::StartsWith("HTTP/1.1 400 "));
+}
+
+// G6: a burst of connections is refused with a reason, and costs neither descriptors nor threads.
+TEST(ConnectSocket, TakesSoManyAtATime) {
+  TempFolder folder;
+  http_testing::RawServer server([](http_testing::Peer& peer, int) { peer.WaitForEnd(); }, true);
+  auto route = [&](const std::string&) -> Result<std::vector<int>> { return std::vector<int>{server.port()}; };
+  auto socket = ConnectSocket::Listen(folder / "s", route, 2);
+  ASSERT_TRUE(socket.ok());
+  const std::string connect = "CONNECT x:1 HTTP/1.1\r\n\r\n";
+  Dial first(folder / "s");
+  first.Send(connect);
+  ASSERT_EQ(first.Read(), kEstablished);
+  {
+    Dial second(folder / "s"), third(folder / "s");
+    second.Send(connect);
+    ASSERT_EQ(second.Read(), kEstablished);
+    EXPECT_THAT(third.Read(), testing::StartsWith("HTTP/1.1 503 2 connections"));
+  }
+  std::string answer;
+  const MonoTime end = SystemClock().Monotonic() + Seconds(30);
+  while (answer != kEstablished && SystemClock().Monotonic() < end) {  // the second's end is noticed by its thread
+    Dial again(folder / "s");
+    answer = again.TrySend(connect) ? again.Read() : "";
+  }
+  EXPECT_EQ(answer, kEstablished);
 }
 
 }  // namespace

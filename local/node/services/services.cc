@@ -48,7 +48,9 @@ int TargetOf(const Json& port, const Backend& pod) {
   if (target != nullptr && target->is_number_integer()) own = target->get<int>();
   if (target != nullptr && target->is_string()) own = PortOfName(pod.containers, target->get<std::string>());
   auto led = pod.ports.find(own);
-  return led == pod.ports.end() ? own : led->second;
+  if (led != pod.ports.end()) return led->second;
+  // Another plane's process, say, may be there instead.
+  return pod.listens && !pod.listens(own) ? 0 : own;
 }
 
 }  // namespace
@@ -66,16 +68,18 @@ Result<std::vector<int>> PortsOfService(const std::string& address, const std::v
   const Json* labels = Find((*service)->json(), {"spec", "selector"});
   auto selector = kube::LabelSelector::FromJson({{"matchLabels", labels == nullptr ? Json::object() : *labels}});
   std::vector<int> ports;
-  bool any = false;
+  bool any = false, ready = false;
   for (const Backend& pod : pods) {
     bool belongs = labels != nullptr && !labels->empty() && selector.ok() && pod.ns == (*service)->ns() &&
                    selector->Matches(pod.labels);
     any = any || belongs;
+    ready = ready || (belongs && pod.ready);
     int target = belongs && pod.ready ? TargetOf(*port, pod) : 0;
     if (target != 0) ports.push_back(target);
   }
   if (!ports.empty()) return ports;
-  return Error{Code::kUnavailable, fmt::format("{} has no {}", name, any ? "pod that is ready" : "pods"), {}};
+  const char* what = ready ? "pod that listens on its port" : any ? "pod that is ready" : "pods";
+  return Error{Code::kUnavailable, fmt::format("{} has no {}", name, what), {}};
 }
 
 }  // namespace capi::local

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "base/testing/value_or_abort.h"
 #include "base/yaml/yaml.h"
 
@@ -77,6 +79,24 @@ TEST(Services, SayWhyTheyLeadNowhere) {
     ASSERT_FALSE(ports.ok()) << c.address;
     EXPECT_EQ(ports.error().message, c.expected);
   }
+}
+
+// G5, G6: at a port that no flag leads elsewhere another process may be.
+TEST(Services, LeadToThePodsOwnProcesses) {
+  std::vector<Backend> pods = {Pod("a", true, 40001), Pod("a", true, 40004)};
+  std::set<int> asked;
+  for (Backend& pod : pods) {
+    pod.listens = [&asked, own = pod.ports.at(9443)](int port) {
+      asked.insert(port);
+      return own == 40004 && port == 8080;
+    };
+  }
+  EXPECT_EQ(*PortsOfService("10.96.0.7:443", Services(), pods), (std::vector<int>{40001, 40004}));
+  EXPECT_TRUE(asked.empty()) << "ports that are led are the Pod's";
+  EXPECT_EQ(*PortsOfService("10.96.0.7:80", Services(), pods), (std::vector<int>{8080}));
+  auto none = PortsOfService("10.96.0.7:9000", Services(), pods);
+  ASSERT_FALSE(none.ok());
+  EXPECT_EQ(none.error().message, "Service a/webhook has no pod that listens on its port");
 }
 
 }  // namespace
