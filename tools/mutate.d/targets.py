@@ -40,6 +40,7 @@ LEFT_OUT = {
     "operator/report/reporter.cc": "writes to a server; what it judges by is in status_change and next_pass, which are targets",
     "operator/report/status_writer.cc": "writes to a server, and most of it is seen on a control plane alone (status_writer_cluster_test.cc)",
     "operator/servers.cc": "opens ports; its tests take seconds each",
+    "operator/act/certificates/certifier.cc": "writes to a server, and much of it is seen on a control plane alone (tools/certificates_e2e_test.py)",
     "operator/webhooks/access_review.cc": "asks a server",
     "operator/webhooks/certificate_files.cc": "waits for files to change; its tests take seconds",
     "operator/webhooks/certificates.cc": "writes to a server, and most of it is seen on a control plane alone (e2e/scenarios/webhooks_test.cc)",
@@ -57,6 +58,7 @@ TARGETS = (
     [Target(file, ("rule", *_EXPRESSIONS), "operator_test") for file in _RULES]
     + [Target(file, _EXPRESSIONS, "operator_test") for file in _PURE]
     + [Target("operator/act/install/render_turn.cc", ("logic",), "operator_test")]
+    + [Target(f"operator/{name}.cc", _EXPRESSIONS, "operator_certificates_test") for name in ("decide/certificates/due", "observe/cert_manager")]
     + [Target("operator/act/update_checks.cc", _EXPRESSIONS, "operator_test")]
     + [
         Target(f"lifecycle/certificates/{name}.cc", _EXPRESSIONS, "lifecycle_certificates_test")
