@@ -107,6 +107,7 @@ class Node::Impl {
     workers.Add([this, ctx] { KeepNotRun(ctx, parts_.client); });
     workers.Add([this, ctx] { RunDeployments(ctx); });
     RunPods(ctx);
+    EndPods();  // while the others end
     return workers.Failed();
   }
 

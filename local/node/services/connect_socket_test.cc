@@ -12,6 +12,7 @@
 
 #include <array>
 
+#include "base/clock.h"
 #include "base/http/testing.h"
 #include "base/testing/temp_folder.h"
 
