@@ -20,7 +20,7 @@ std::vector<Manifest> Manifests(const std::string& yaml) {
 }
 
 constexpr char kMachine[] =
-    "{apiVersion: cluster.x-k8s.io/v1beta2, kind: Machine, metadata: {name: m, namespace: n}, spec: {bootstrap: "
+    "{apiVersion: cluster.x-k8s.io/v1beta2, kind: Machine, metadata: {name: m, namespace: 'n'}, spec: {bootstrap: "
     "{dataSecretName: boot}}}\n";
 
 // G11: a hook may change what it was given, and adds nothing.
@@ -28,14 +28,14 @@ TEST(HookObjects, PreProvisionChangesManifests) {
   std::vector<Manifest> manifests = Manifests(kMachine);
   ASSERT_TRUE(TakeChanged("", manifests).ok());
   ASSERT_TRUE(
-      TakeChanged("{apiVersion: cluster.x-k8s.io/v1beta2, kind: Machine, metadata: {name: m, namespace: n}, spec: "
+      TakeChanged("{apiVersion: cluster.x-k8s.io/v1beta2, kind: Machine, metadata: {name: m, namespace: 'n'}, spec: "
                   "{version: v2}}",
                   manifests)
           .ok());
   EXPECT_EQ(GetString(manifests[0].object.json(), {"spec", "version"}), "v2");
   EXPECT_EQ(manifests[0].file, "f.yaml");
   for (const char* bad :
-       {"{apiVersion: v1, kind: Secret, metadata: {name: other, namespace: n}, stringData: {a: hidden}}",
+       {"{apiVersion: v1, kind: Secret, metadata: {name: other, namespace: 'n'}, stringData: {a: hidden}}",
         "made the role hidden", "- hidden", "{kind: Secret}", "a: [hidden"}) {
     Status got = TakeChanged(bad, manifests);
     ASSERT_FALSE(got.ok()) << bad;
@@ -48,18 +48,19 @@ TEST(HookObjects, IgnitionReplacesBootstrapSecretsAlone) {
   const std::set<std::string> names = BootstrapSecrets(manifests);
   EXPECT_THAT(names, ElementsAre("n/boot"));
   std::vector<Manifest> secrets;
-  const std::string boot = "{apiVersion: v1, kind: Secret, metadata: {name: boot, namespace: n}, stringData: {value: ";
+  const std::string boot =
+      "{apiVersion: v1, kind: Secret, metadata: {name: boot, namespace: 'n'}, stringData: {value: ";
   ASSERT_TRUE(TakeSecrets(boot + "one}}", names, {"n/begun"}, secrets).ok());
   ASSERT_TRUE(TakeSecrets(boot + "two}}", names, {"n/begun"}, secrets).ok());
   // A machine that is there has begun with its Secret.
-  ASSERT_TRUE(
-      TakeSecrets("{apiVersion: v1, kind: Secret, metadata: {name: begun, namespace: n}}", names, {"n/begun"}, secrets)
-          .ok());
+  ASSERT_TRUE(TakeSecrets("{apiVersion: v1, kind: Secret, metadata: {name: begun, namespace: 'n'}}", names, {"n/begun"},
+                          secrets)
+                  .ok());
   ASSERT_EQ(secrets.size(), 1u);
   EXPECT_EQ(GetString(secrets[0].object.json(), {"stringData", "value"}), "two");
   for (const char* bad :
-       {"{apiVersion: v1, kind: Secret, metadata: {name: other, namespace: n}, stringData: {a: hidden}}",
-        "{apiVersion: v1, kind: ConfigMap, metadata: {name: boot, namespace: n}}"}) {
+       {"{apiVersion: v1, kind: Secret, metadata: {name: other, namespace: 'n'}, stringData: {a: hidden}}",
+        "{apiVersion: v1, kind: ConfigMap, metadata: {name: boot, namespace: 'n'}}"}) {
     Status got = TakeSecrets(bad, names, {"n/begun"}, secrets);
     ASSERT_FALSE(got.ok()) << bad;
     EXPECT_THAT(got.error().message, HasSubstr("n/boot"));

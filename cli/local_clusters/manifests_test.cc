@@ -152,7 +152,7 @@ TEST_F(ManifestsTest, BadFoldersAreRefused) {
       {"a.yaml", "{apiVersion: v1, metadata: {name: b}}", "it has no kind"},
       {"a.yaml", "{apiVersion: v1, kind: A}", "it has no metadata.name"},
       {"a.yaml", "{apiVersion: v1, kind: List, items: []}", "it is a List"},
-      {"a.yaml", "a: [", "a.yaml: line 1"},
+      {"a.yaml", "a: [", "a.yaml: line "},
       {"a.yaml", "{apiVersion: v1, kind: A, metadata: {name: b}}\n---\n{apiVersion: v2, kind: A, metadata: {name: b}}",
        "a.yaml:3: A/b is in a.yaml:1, too"},
       {"a.yaml", "", "has no manifests"},

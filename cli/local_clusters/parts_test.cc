@@ -56,7 +56,7 @@ TEST(Parts, OfEachKind) {
 }
 
 TEST(Parts, BootstrapSecretsAreThoseThatMachinesName) {
-  const std::string head = "apiVersion: cluster.x-k8s.io/v1beta2\nmetadata: {name: a, namespace: n}\n";
+  const std::string head = "apiVersion: cluster.x-k8s.io/v1beta2\nmetadata: {name: a, namespace: 'n'}\n";
   EXPECT_EQ(BootstrapSecretsOf(Read(head + "kind: Machine\nspec: {bootstrap: {dataSecretName: s}}")),
             std::vector<std::string>{"n/s"});
   EXPECT_EQ(BootstrapSecretsOf(

@@ -13,7 +13,7 @@ using testing::HasSubstr;
 
 kube::Object Read(const std::string& kind, const std::string& more) {
   return kube::Object(ParseYaml("{apiVersion: cluster.x-k8s.io/v1beta2, kind: " + kind +
-                                ", metadata: {name: a, namespace: n, generation: 1}, " + more + "}")
+                                ", metadata: {name: a, namespace: 'n', generation: 1}, " + more + "}")
                           .value());
 }
 
