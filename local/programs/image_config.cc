@@ -86,7 +86,7 @@ Result<ImageConfig> ReadImageConfig(std::string_view text) {
   }
   out.working_folder = GetString(root, {"config", "WorkingDir"});
   if (!IsText(out.working_folder)) return Invalid("its configuration can't be read");
-  if (!out.working_folder.starts_with('/')) out.working_folder.insert(0, "/");
+  if (!out.working_folder.starts_with('/')) out.working_folder = fmt::format("/{}", out.working_folder);
   return out;
 }
 
