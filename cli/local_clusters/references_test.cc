@@ -101,7 +101,7 @@ TEST(References, WhatAFileCannotSayIsRefused) {
       {"{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {a: '${A_TOKEN:0:2}'}}",
        "takes a credential apart"},
       {"{apiVersion: v1, kind: Secret, metadata: {name: c}, stringData: {a: '${USER_X:0:20}'}}",
-       "a part of a variable's"},
+       "takes a credential apart"},
       {"{apiVersion: v1, kind: ConfigMap, metadata: {name: '${A_TOKEN}'}}", "identity"},
       {"{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {'${A_TOKEN}': x}}", "makes a key of it"},
       {"{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {a: '${A_TOKEN} $${A_TOKEN}'}}", "by itself, too"},
