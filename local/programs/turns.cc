@@ -3,12 +3,12 @@
 namespace capi::local {
 
 Result<Turns::Turn> Turns::Take(const Context& ctx, const std::string& name) {
-  constexpr Millis kLook{60'000};  // where there is no deadline
+  constexpr Millis kLook{100};
   MutexLock lock(mu_);
   for (;;) {
     TRY(ctx.Check());
-    const MonoTime until = ctx.deadline.value_or(ctx.clock->Monotonic() + kLook);
-    ctx.clock->WaitUntil(left_, mu_, ctx.stop, until, [&] {
+    // Others need true time for their work, whatever the clock that a deadline is of.
+    SystemClock().WaitUntil(left_, mu_, ctx.stop, SystemClock().Monotonic() + kLook, [&] {
       mu_.AssertHeld();
       return !taken_.contains(name);
     });
