@@ -53,7 +53,7 @@ Result<Printed> Run(const std::string& path, const ParityCase& c) {
   program.env = {
       {"HOME", folder.path()}, {"XDG_CONFIG_HOME", folder.path()}, {"CLUSTERCTL_DISABLE_VERSIONCHECK", "true"}};
   for (const auto& [name, value] : c.Environment()) program.env.emplace_back(name, value);
-  auto output = TRY(capi::RunProgram(Context{}.WithTimeout(Seconds(120)), program));
+  auto output = TRY(kube::RunProgram(Context{}.WithTimeout(Seconds(120)), program));
   Printed printed{.exit_code = output.exit_code};
   if (output.exit_code != 0) {
     printed.error = ErrorOf(output.err);
