@@ -27,8 +27,8 @@ struct LocalUpOptions {
 // "infrastructure/docker:v1.12.1" and the like, by type. kInvalidArgument names the types.
 Result<ProviderFlags> ParseProviderFlags(const std::vector<std::string>& texts);
 
-// Whether all variables are set that managers get: no value of them is kept, so who starts a supervisor has to have them.
-// kInvalidArgument names one that isn't (behaviour.md G2).
+// Whether all variables are set that managers get: no value of them is kept, so who starts a supervisor has to have
+// them. kInvalidArgument names one that isn't (behaviour.md G2).
 Status CheckVariables(const local::Settings& settings, const Getenv& getenv);
 
 // Says where programs of images would run as root. `user`: who runs the plane (behaviour.md G9).

@@ -22,7 +22,8 @@ inline constexpr TarField kTarName{0, 100}, kTarMode{100, 8}, kTarOwner{108, 8},
 std::string_view FieldOf(std::string_view header, TarField field);
 // Up to the first zero byte.
 std::string TextOf(std::string_view header, TarField field);
-// Octal digits, behind spaces where there are any, ended by a zero byte or spaces. kInvalidArgument for anything else; `what`: for people.
+// Octal digits, behind spaces where there are any, ended by a zero byte or spaces. kInvalidArgument for anything else;
+// `what`: for people.
 Result<std::uint64_t> NumberOf(std::string_view header, TarField field, std::string_view what);
 // The sum of all bytes, of which those of the sum itself count as spaces.
 unsigned SumOf(std::string_view header);

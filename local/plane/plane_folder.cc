@@ -137,7 +137,8 @@ Status PlaneFolder::TellPrivate(const std::string& folder) const { return WriteF
 
 void PlaneFolder::RemovePrivates() const {
   const std::string name = "/capi-local-" + id_;
-  for (const std::string& place : {fmt::format("/run/user/{}", geteuid()), std::string("/dev/shm"), std::string("/tmp")})
+  for (const std::string& place :
+       {fmt::format("/run/user/{}", geteuid()), std::string("/dev/shm"), std::string("/tmp")})
     RemovePrivate(place + name);
   const auto told = ReadFile(File("private"), 1u << 12);
   if (told.ok() && told->ends_with(name)) RemovePrivate(*told);

@@ -51,8 +51,8 @@ class PlaneFolder {
   // Removes the one that was told, and those where others may have been.
   void RemovePrivates() const;
 
-  // Removes all that a plane makes, the marker and the lock last, and the folder where nothing else is in it; whether that is gone.
-  // To be called by who holds the lock.
+  // Removes all that a plane makes, the marker and the lock last, and the folder where nothing else is in it; whether
+  // that is gone. To be called by who holds the lock.
   Result<bool> Remove() const;
 
  private:

@@ -11,8 +11,8 @@
 namespace capi::local {
 
 // A lock on a file, which ends with the process that holds it, however that ends; the kernel knows who that is, on a
-// full disk too. Within a process it may be taken once, and SupervisorOf isn't to be asked while that has it: to close the
-// file is to give the lock back. Thread-compatible.
+// full disk too. Within a process it may be taken once, and SupervisorOf isn't to be asked while that has it: to close
+// the file is to give the lock back. Thread-compatible.
 class PlaneLock {
  public:
   enum class Who { kSupervisor, kOther };  // kOther: who ends a plane, or removes it

@@ -102,9 +102,8 @@ class PrivateFolder {
   Status Check() const {
     struct stat now {};
     if (stat(path_.c_str(), &now) == 0 && now.st_ino == made_.st_ino && now.st_dev == made_.st_dev) return Ok();
-    return Error{Code::kUnavailable,
-                 fmt::format("{} was removed, as by a logout: `clusterctl local up` goes on", path_),
-                 {}};
+    return Error{
+        Code::kUnavailable, fmt::format("{} was removed, as by a logout: `clusterctl local up` goes on", path_), {}};
   }
 
  private:

@@ -160,8 +160,8 @@ Status GoBuilds::Build(const Context& ctx, const std::string& go, const GoPackag
   return scratch->Keep(target);
 }
 
-// What `go` starts (compilers, a linker) is in its process group, and ends with it: told to stop, `go` itself would wait
-// for them.
+// What `go` starts (compilers, a linker) is in its process group, and ends with it: told to stop, `go` itself would
+// wait for them.
 Status GoBuilds::Run(const Context& ctx, const std::vector<std::string>& argv, const std::string& scratch,
                      const std::string& log) {
   ProcessOptions options{.argv = argv, .log_file = log, .folder = scratch + "/work"};

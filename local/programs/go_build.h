@@ -38,8 +38,7 @@ class GoBuilds {
   using Getenv = std::function<std::optional<std::string>(const std::string&)>;
 
   // `environment`: "NAME=value", of all processes that build something.
-  GoBuilds(std::string folder, Getenv getenv, std::vector<std::string> environment = {},
-           Millis longest = Seconds(1800))
+  GoBuilds(std::string folder, Getenv getenv, std::vector<std::string> environment = {}, Millis longest = Seconds(1800))
       : folder_(std::move(folder)),
         getenv_(std::move(getenv)),
         environment_(std::move(environment)),

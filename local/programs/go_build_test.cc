@@ -135,9 +135,10 @@ TEST_F(Builds, EndsWithItsContext_G9) {
 
 // G8: `down` doesn't wait for compilers, and leaves none.
 TEST_F(Builds, WhatItStartedEndsWithItsContext_G9) {
-  WriteGo(fmt::format("trap '' INT TERM; sleep 1000 & echo $! >{0}/compiler.new; mv {0}/compiler.new {0}/compiler\n"
-                      "echo x >$GOTMPDIR/left; wait",
-                      folder_.path()));
+  WriteGo(
+      fmt::format("trap '' INT TERM; sleep 1000 & echo $! >{0}/compiler.new; mv {0}/compiler.new {0}/compiler\n"
+                  "echo x >$GOTMPDIR/left; wait",
+                  folder_.path()));
   std::stop_source stop;
   std::optional<Result<Program>> built;
   std::thread builds([&] { built = Find(docker_, Context{}.WithStop(stop.get_token())); });
@@ -160,8 +161,7 @@ TEST_F(Builds, WhatIsBuiltWaitsForNoOther_G9) {
   WriteGo(fmt::format("touch {}/began; exec sleep 1000", folder_.path()));
   std::stop_source stop;
   std::thread builds([&] {
-    EXPECT_FALSE(
-        Find({.package = "example.com/m", .version = "v1.0.0"}, Context{}.WithStop(stop.get_token())).ok());
+    EXPECT_FALSE(Find({.package = "example.com/m", .version = "v1.0.0"}, Context{}.WithStop(stop.get_token())).ok());
   });
   ASSERT_TRUE(Await([&] { return ReadFile(folder_ / "began").ok(); }));
   EXPECT_TRUE(Find(docker_, Context{}.WithTimeout(Seconds(10))).ok());
