@@ -25,7 +25,7 @@ InputSource Source() {
 }
 
 kube::Object Pod(std::string_view spec = "{}") {
-  Json pod = Yaml("metadata: {name: p, namespace: n, uid: u-1, labels: {app: x}}");
+  Json pod = Yaml("metadata: {name: p, namespace: \"n\", uid: u-1, labels: {app: x}}");
   pod["spec"] = Yaml(spec);
   pod["spec"]["nodeName"] = "local";
   pod["spec"]["serviceAccountName"] = "sa";
