@@ -38,7 +38,10 @@ kube::Object PodOf(const kube::Object& deployment, const std::string& hash) {
                                               {"uid", deployment.uid()},
                                               {"controller", true},
                                               {"blockOwnerDeletion", true}}});
-  Ensure(pod, {"spec", "nodeName"}) = kNodeName;
+  Json& spec = Ensure(pod, {"spec"});
+  spec["nodeName"] = kNodeName;
+  // As the API server's admission of ServiceAccounts has it, which a local plane lacks: a token is for that name alone.
+  if (GetString(spec, {"serviceAccountName"}).empty()) spec["serviceAccountName"] = "default";
   return kube::Object(std::move(pod));
 }
 
