@@ -202,6 +202,13 @@ class Tests(StandIns):
         self.assertEqual(self.run_tests("unit", GIT_AUTHOR_NAME="a", **given), 0, self.output)
         self.assertEqual([name for name in self.environment if name.startswith("GIT_")], ["GIT_AUTHOR_NAME"])
 
+    def test_what_fails_is_run_once_more_in_ci_alone(self):
+        for variables in ({"CI": ""}, {"CI": "true"}):
+            self.write("notes")
+            self.assertEqual(self.run_tests("unit", **variables), 0, self.output)
+            asked = [line for line in self.asked if line.startswith("ctest ")]
+            self.assertEqual(["--repeat until-pass:2" in line for line in asked], [variables["CI"] == "true"])
+
     def test_each_length_runs_its_tests_at_that_length(self):
         cases = {
             "unit": ("--label-regex ^unit$", None, None),
