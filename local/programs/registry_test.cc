@@ -100,9 +100,10 @@ TEST(RealRegistry, AnImagesProgramRunsHere_G9) {
   for (const std::string& name : {registry.Image("org/manager:v1.0.0"), registry.Image("org/manager@" + digest)}) {
     auto found = programs->Find({}, name);
     ASSERT_TRUE(found.ok()) << found.error().message;
-    EXPECT_EQ(OutputOf(*found, {}, folder.path()), fmt::format("entry\ncmd\nin {}/app, hello\n", found->root));
+    const std::string root = std::filesystem::canonical(found->root);
+    EXPECT_EQ(OutputOf(*found, {}, folder.path()), fmt::format("entry\ncmd\nin {}/app, hello\n", root));
     std::filesystem::remove(folder / "output");
-    EXPECT_EQ(OutputOf(*found, {"-v=2"}, folder.path()), fmt::format("entry\n-v=2\nin {}/app, hello\n", found->root));
+    EXPECT_EQ(OutputOf(*found, {"-v=2"}, folder.path()), fmt::format("entry\n-v=2\nin {}/app, hello\n", root));
     std::filesystem::remove(folder / "output");
     EXPECT_FALSE(std::filesystem::exists(found->root + "/old"));
   }
