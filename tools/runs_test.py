@@ -123,13 +123,6 @@ class Ci(StandIns):
         self.assertIn("no time was left for: threads", self.output.splitlines())
         self.assertEqual(self.output.splitlines()[-1], "3 passed, 0 failed, 6 skipped")
 
-    def test_a_step_that_would_take_too_long_is_ended(self):
-        self.write("tools/mutate", NOTES + 'sleep 300\necho "mutate to its end" >>"$NOTES"\n')
-        self.git("commit", "--quiet", "--all", "--message=y")
-        self.assertEqual(self.run_ci(CI_SECONDS="10"), 0, self.output)
-        self.assertNotIn("mutate to its end", self.asked)
-        self.assertIn("no time was left for: a sample of mutants", self.output.splitlines())
-
     def test_the_commits_id_chooses_the_fourth_in_a_shallow_clone_too(self):
         parts, expected = [], []
         for shallow in (False, False, False, True):

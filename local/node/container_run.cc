@@ -265,7 +265,10 @@ void ContainerRun::AskAll(const ContainerPlan& plan, pid_t group, Probes& probes
     if (probes.startup->Late(clock.Monotonic())) why = "its startupProbe didn't succeed in time";
     if (!probes.startup->good()) return;
     // Liveness is asked from now on.
-    if (probes.liveness) probes.liveness.emplace(probes.liveness->spec(), true, false, clock.Monotonic());
+    if (probes.liveness) {
+      ProbeSpec spec = probes.liveness->spec();  // emplace ends the one that has it first
+      probes.liveness.emplace(std::move(spec), true, false, clock.Monotonic());
+    }
     Change([&](ContainerFacts& facts) {
       facts.began = true;
       facts.ready = !probes.readiness && !init_;

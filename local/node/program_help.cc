@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 
 #include "base/files.h"
@@ -15,12 +16,12 @@
 namespace capi::local {
 namespace {
 
-constexpr Seconds kHelpTime{5};
+constexpr std::array kHelpTimes = {Seconds(5), Seconds(20)};  // a machine may be busy; what knows no --help runs on
 constexpr Millis kTick{50};
 constexpr size_t kLongestHelp = 1u << 20;
 
 Flags AskProgram(const Context& ctx, const std::string& path, const std::string& folder,
-                 const std::vector<std::string>& environment) {
+                 const std::vector<std::string>& environment, Seconds limit) {
   const std::string output = fmt::format("{}/help-{}", folder, FreePort());  // a name that no other call has
   auto process = Process::Start({.argv = {path, "--help"},
                                  .log_file = output,
@@ -29,7 +30,7 @@ Flags AskProgram(const Context& ctx, const std::string& path, const std::string&
                                  .inherit_environment = false});
   if (process.ok()) {
     pid_t group = (*process)->pid();
-    Context soon = ctx.WithTimeout(kHelpTime);
+    Context soon = ctx.WithTimeout(limit);
     while (!(*process)->Wait(kTick)) {
       if (!soon.Check().ok()) (*process)->Signal(SIGKILL);
     }
@@ -51,7 +52,12 @@ Flags ProgramHelp::Of(const Context& ctx, const std::string& path, const std::st
     MutexLock lock(mu_);
     if (auto known = known_.find(key); known != known_.end()) return known->second;
   }
-  Flags flags = AskProgram(ctx, path, folder, environment);
+  Flags flags;
+  for (Seconds limit : kHelpTimes) {
+    MonoTime end = ctx.clock->Monotonic() + limit;
+    flags = AskProgram(ctx, path, folder, environment, limit);
+    if (!flags.empty() || ctx.clock->Monotonic() < end) break;
+  }
   if (ctx.stop.stop_requested()) return flags;  // it may have been cut off
   MutexLock lock(mu_);
   return known_.try_emplace(key, std::move(flags)).first->second;
