@@ -14,8 +14,8 @@ namespace capi::local {
 // Asks each program once, as long as its file doesn't change. Thread-safe.
 class ProgramHelp {
  public:
-  // Runs `path --help` in `folder`, with `environment` alone, for 5 s at most, then for 20 s, and until the context stops. None where
-  // it can't be run, or says nothing of flags.
+  // Runs `path --help` in `folder`, with `environment` alone, for 5 s at most, then for 20 s, and until the context
+  // stops. None where it can't be run, or says nothing of flags.
   Flags Of(const Context& ctx, const std::string& path, const std::string& folder,
            const std::vector<std::string>& environment);
 
