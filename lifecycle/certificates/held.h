@@ -51,7 +51,7 @@ std::string Mismatch(const Request& request, const KeyPair& pair);
 std::string RootOf(const KeyPair& pair, const std::string& candidates_pem);
 
 // Whether the Secret has a next certificate that is still wanted: what is asked for, trusted by ca.crt, not due itself.
-bool IsNextGood(const Request& request, const Held& held, WallTime now);
+bool IsNextGood(const Request& request, const Held& held);
 
 // What ca.crt has to be without the next certificate, which was never served: who issued tls.crt, and whom it had
 // before and who hasn't ended.

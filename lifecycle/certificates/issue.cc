@@ -155,7 +155,7 @@ std::optional<WallTime> EndOf(const SecretData& data) {
 Decision Decide(const Request& request, const std::optional<LiveSecret>& secret, const Inputs& inputs) {
   if (!secret) return IssueNow(request, nullptr, inputs, "the Secret isn't there");
   Held held = Read(secret->data, inputs.now);
-  const bool next = IsNextGood(request, held, inputs.now);
+  const bool next = IsNextGood(request, held);
   if (!held.serving.usable()) {
     if (next) return {Step::kServeNext, held.serving.flaw, inputs.now};
     return IssueNow(request, &held, inputs, held.serving.flaw);

@@ -94,6 +94,24 @@ TEST(Certificates, AreIssuedWithTheKeysThatCertManagerWrites) {
   EXPECT_EQ(*ParseRequest(world.secret->annotations.at(kRequestAnnotation)), world.request);
 }
 
+// Each next one was due before it was trusted, and followed by another: none was ever served.
+TEST(Certificates, AreServedThoughTheNextIsDueItself_I19) {
+  Request request = Wanted();
+  request.duration = std::chrono::hours(1);
+  request.renew_before = request.duration - Seconds(10);
+  World world = Issued(request);
+  world.inputs.injected = {.targets = true, .since = kStart};
+  world.inputs.now = kStart + Seconds(30);
+  ASSERT_EQ(world.Look().step, Step::kTrustNext);
+  world.Do(Step::kTrustNext);
+  const std::string next = world.At("next.crt");
+  world.inputs.injected.since = world.inputs.now;
+  world.inputs.now += kBundleSettles;
+  ASSERT_EQ(world.Look().step, Step::kServeNext);
+  world.Do(Step::kServeNext);
+  EXPECT_EQ(world.At("tls.crt"), next);
+}
+
 TEST(Certificates, AreRenewedWithBothTrustedAtEveryStep) {
   World world = Issued();
   const std::string first = world.At("tls.crt");

@@ -137,7 +137,7 @@ Result<SecretData> Make(Step step, const Request& request, const std::optional<L
       if (!served) break;
       return TrustNext(request, held, inputs, data);
     case Step::kServeNext:
-      if (!IsNextGood(request, held, inputs.now)) break;
+      if (!IsNextGood(request, held)) break;
       return ServeNext(held, inputs);
     case Step::kTidyTrusted:
       if (!served) break;
