@@ -50,7 +50,7 @@ std::string Mismatch(const Request& request, const KeyPair& pair);
 // The certificate that verifies it, of those in `candidates_pem`, or itself; "" where there is none.
 std::string RootOf(const KeyPair& pair, const std::string& candidates_pem);
 
-// Whether the Secret has a next certificate that is still wanted: what is asked for, trusted by ca.crt, not due itself.
+// Whether the Secret has a next certificate that is still wanted: what is asked for, and trusted by ca.crt.
 bool IsNextGood(const Request& request, const Held& held);
 
 // What ca.crt has to be without the next certificate, which was never served: who issued tls.crt, and whom it had
