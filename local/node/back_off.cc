@@ -5,17 +5,19 @@
 namespace capi::local {
 
 constexpr Millis kFirst{500};
-constexpr Seconds kSecond{10}, kLongest{300}, kForgottenAfter{600};
+constexpr Seconds kAgain{1}, kLongest{60}, kForgottenAfter{600};
+// Between tries of what isn't an end.
+constexpr Seconds kLongestRetry{300};
 
 Millis BackOff::After(Millis ran) {
   if (ran >= kForgottenAfter) ends_ = 0;
   if (++ends_ == 1) return kFirst;
-  return std::min<Millis>(kLongest, kSecond * (1 << std::min(ends_ - 2, 8)));
+  return std::min<Millis>(kLongest, kAgain * (1 << std::min(ends_ - 2, 6)));
 }
 
 Millis RetryDelay::Next(Millis longest) {
   Millis wait = std::min(next_, longest);
-  next_ = std::min<Millis>(next_ * 2, kLongest);  // bounded: it doubles for as long as a Secret isn't there
+  next_ = std::min<Millis>(next_ * 2, kLongestRetry);  // bounded: it doubles for as long as a Secret isn't there
   return wait;
 }
 

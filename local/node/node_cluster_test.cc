@@ -177,7 +177,7 @@ TEST_F(NodeOnServer, TellsOfACrashLoop) {
         args: ["-c", "echo begins; echo cannot log in with $PASSWORD >&2; exit 3"])");
   ASSERT_TRUE(Eventually(
       [&] {
-        return GetString(Container(), {"state", "waiting", "message"}).starts_with("back-off 10s");
+        return GetString(Container(), {"state", "waiting", "message"}).starts_with("back-off 1s");
       },
       kLong))
       << Dump();
