@@ -24,7 +24,7 @@ build: ## build/release/bin/capi-operator and clusterctl; ARCHITECTURES="amd64 a
 	  tools/build $$preset capi-operator clusterctl; \
 	done
 
-run: ## a local control plane with the operator and four providers; ONCE=1 leaves when all are Ready
+run: ## a management plane on this machine with four providers and a Cluster; ONCE=1 leaves when that is Available
 	@tools/run
 
 test: ## every rule's tests, those on a real control plane included: minutes

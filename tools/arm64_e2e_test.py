@@ -16,6 +16,7 @@ sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("image.d", "run.d", "
 import built  # noqa: E402
 import image_root  # noqa: E402
 import plan  # noqa: E402
+from image_world import ImageWorld  # noqa: E402
 from program import Program  # noqa: E402
 
 EMULATOR = "qemu-aarch64-static"
@@ -47,12 +48,10 @@ class Arm64(unittest.TestCase):
     def test_four_providers_become_ready_by_the_image_alone(self):
         folder = self.enterContext(tempfile.TemporaryDirectory(prefix="arm64-test-"))
         root = image_root.unpack(self.operator, folder)
-        operator = image_root.entry_point(root, EMULATOR)
-        environment = {name: value for name, value in os.environ.items() if name not in ("RELEASES_DIR", "MAKELEVEL")}
-        environment |= {"OPERATOR": operator, "ONCE": "1", "XDG_RUNTIME_DIR": root, "RUN_FOLDER": os.path.join(root, "run")}
-        done = subprocess.run([os.path.join(TOOLS, "run")], env=environment, capture_output=True, text=True, check=False, timeout=600)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertIn("all 4 providers are Ready after ", done.stdout + done.stderr)
+        world = ImageWorld()
+        self.addCleanup(world.close)
+        world.run_image(image_root.entry_point(root, EMULATOR))
+        world.await_ready(600)
 
 
 if __name__ == "__main__":

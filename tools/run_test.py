@@ -24,15 +24,14 @@ TOOLS = os.path.dirname(os.path.realpath(__file__))
 ROOT = os.path.dirname(TOOLS)
 sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", "testing.d")]
 
-import access  # noqa: E402
 import built  # noqa: E402
 import cluster  # noqa: E402
 import libraries  # noqa: E402
 import main  # noqa: E402
 import pages  # noqa: E402
+import plane  # noqa: E402
 import preload  # noqa: E402
 import process  # noqa: E402
-import table  # noqa: E402
 from progress import AssetError  # noqa: E402
 from tree import WithFolder  # noqa: E402
 
@@ -123,64 +122,6 @@ class ConfigMaps(unittest.TestCase):
                 preload.read_release(folder, CORE)
 
 
-def provider_object(ready=None, generation=1, seen=1, **condition):
-    conditions = []
-    if ready is not None:
-        entry = {"type": "Ready", "status": ready, "observedGeneration": seen, **condition}
-        conditions = [entry, {"type": "PreflightCheckPassed", "status": "False", "reason": "R", "message": "m\nn"}]
-    status = {"conditions": conditions, "installedVersion": "v1.12.0" if ready == "True" else None}
-    return {"metadata": {"generation": generation}, "status": status}
-
-
-class Judgement(unittest.TestCase):
-    def test_every_state_has_its_words(self):
-        cases = [
-            (None, (False, "not there")),
-            ({"metadata": {}}, (False, "waiting for the operator")),
-            (provider_object(), (False, "waiting for the operator")),
-            (provider_object("True"), (True, "Ready")),
-            (provider_object("True", generation=2), (False, "waiting for the operator to see the change")),
-            (provider_object("False", reason="Waiting", message="for core"), (False, "Waiting: for core")),
-            (provider_object("Unknown"), (False, "Ready is Unknown")),
-        ]
-        for item, expected in cases:
-            with self.subTest(expected=expected):
-                self.assertEqual(table.judge(item), expected)
-
-    def test_blockers_name_the_conditions(self):
-        rows = [
-            table.Row(CORE, provider_object("True")),
-            table.Row(DOCKER, provider_object("False", reason="Waiting", message="x")),
-        ]
-        self.assertEqual(
-            table.blockers(rows),
-            [
-                "InfrastructureProvider/docker in capd-system is not Ready: Waiting: x",
-                "  PreflightCheckPassed=False R: m\nn",
-            ],
-        )
-
-
-class Drawing(unittest.TestCase):
-    ROWS = (table.Row(CORE, provider_object("True")), table.Row(DOCKER, provider_object("False", message="y" * 300)))
-
-    def test_lines_are_appended_for_what_changed_only(self):
-        stream = io.StringIO()
-        shown = table.Table(stream, live=False)
-        shown.show(self.ROWS[:1], 1.0)
-        shown.show(self.ROWS[:1], 2.0)
-        self.assertEqual(stream.getvalue(), "    1.0s  CoreProvider/cluster-api v1.12.0: Ready\n")
-
-    def test_terminal_lines_fit_and_are_drawn_over(self):
-        for line in table.render(self.ROWS, 1.0, 80):
-            self.assertLess(len(line), 80)
-        stream = io.StringIO()
-        shown = table.Table(stream, live=True)
-        shown.show(self.ROWS, 1.0)
-        shown.show(self.ROWS, 2.0)
-        self.assertIn("\033[4A\033[2K  PROVIDER", stream.getvalue())
-
-
 class Ports(unittest.TestCase):
     def test_free_ports_differ_and_can_be_bound(self):
         ports = process.free_ports(8)
@@ -223,45 +164,69 @@ class State(unittest.TestCase):
         state.remove()
 
 
-class Kubeconfig(WithFolder):
-    def test_path_is_the_same_every_time_and_gone_afterwards(self):
-        paths = []
-        for kubeconfig in ("/state/1", "/state/2"):
-            one = access.Access(self.folder)
-            paths.append(one.publish(kubeconfig))
-            self.assertEqual(os.readlink(paths[-1]), kubeconfig)
-            one.remove()
-            self.assertFalse(os.path.lexists(paths[-1]))
-        self.assertEqual(paths, [os.path.join(self.folder, "kubeconfig")] * 2)
+class Folder(WithFolder):
+    def test_one_run_at_a_time_has_it(self):
+        first = plane.Folder(self.folder)
+        with self.assertRaisesRegex(AssetError, rf"another run \(process {os.getpid()}\) has .*: RUN_FOLDER="):
+            plane.Folder(self.folder)
+        first.close()  # as the kernel does for one that was killed
+        plane.Folder(self.folder).close()
 
-    def test_second_run_keeps_its_own_and_knows_the_first(self):
-        first, second = access.Access(self.folder), access.Access(self.folder)
-        self.assertEqual((first.mine, second.mine, second.other()), (True, False, str(os.getpid())))
-        path = first.publish("/state/1")
-        self.assertEqual(second.publish("/state/2"), "/state/2")
-        second.remove()
-        self.assertEqual(os.readlink(path), "/state/1")
-        first.remove()
-
-    def test_what_a_killed_run_left_is_replaced(self):
-        dead = access.Access(self.folder)
-        path = dead.publish("/state/dead")
-        dead.lock.close()  # as the kernel does
-        alive = access.Access(self.folder)
-        self.assertEqual((alive.publish("/state/alive"), os.readlink(path)), (path, "/state/alive"))
-        alive.remove()
-
-    def test_folder_that_cannot_be_is_an_error(self):
-        with self.assertRaisesRegex(AssetError, "cannot write to .*: Not a directory"):
-            access.Access(os.path.join(self.write("file"), "run"))
-
-
-class Begin(WithFolder):
-    def test_run_that_may_not_write_its_kubeconfig_leaves_nothing(self):
+    def test_one_that_cannot_be_is_an_error_and_nothing_is_left(self):
         environment = {"RUN_FOLDER": os.path.join(self.write("file"), "run")}
-        with mock.patch.dict(os.environ, XDG_RUNTIME_DIR=self.folder), self.assertRaisesRegex(AssetError, "cannot write to "):
+        with self.assertRaisesRegex(AssetError, "cannot write to .*: Not a directory"):
             main.Run(environment)
         self.assertEqual(os.listdir(self.folder), ["file"])
+
+
+class Arguments(WithFolder):
+    def test_what_is_asked_for_is_read_before_anything_is_made(self):
+        run = os.path.join(self.folder, "run")
+        for text in ("0", "-1", "1.5", "soon", "5 s"):
+            with self.subTest(text), self.assertRaisesRegex(AssetError, f"TIMEOUT={text} is no number of seconds"):
+                main.Run({"TIMEOUT": text, "RUN_FOLDER": run})
+        self.assertFalse(os.path.exists(run))
+        self.assertEqual([main.seconds(text) for text in ("1", "300s")], [1, 300])
+
+    def test_the_configuration_names_the_releases_of_a_repository(self):
+        self.assertEqual(plane.configuration(None), "{}\n")
+        lines = plane.configuration("/a folder").splitlines()
+        self.assertIn("- {name: docker, type: InfrastructureProvider, url: '/a folder/infrastructure-docker/v1.12.0/infrastructure-components.yaml'}", lines)
+        self.assertEqual(len(lines), 1 + len(plane.PROVIDERS))
+
+    def test_providers_and_versions_are_those_of_the_sample(self):
+        with open(os.path.join(ROOT, "manifests", "samples", "quickstart.yaml"), encoding="utf-8") as file:
+            found = {(p.kind, p.name, p.label, p.version) for p in preload.read_providers(file.read())}
+        ours = {(kind, name, label, plane.VERSION) for kind, (name, label, _, _) in plane.PROVIDERS.items()}
+        self.assertEqual(ours, found)
+
+
+class Cleaner(WithFolder):
+    """A run that is killed leaves nothing: who waits for its end ends the plane then."""
+
+    def made(self):
+        program = self.write("clusterctl", f"#!/bin/sh\necho \"$@\" >>{self.folder}/asked\n", mode=0o755)
+        return plane.Plane(program, self.folder, "config.yaml")
+
+    def asked(self):
+        with open(os.path.join(self.folder, "asked"), encoding="utf-8") as file:
+            return file.read().splitlines()
+
+    def test_ends_the_plane_and_removes_the_manifests(self):
+        down = f"local down --delete --dir {self.folder}/plane"
+        made = self.made()
+        self.assertEqual(self.asked(), [down], "what was left of one that was killed with its cleaner")
+        self.write("manifests/01_cluster.yaml")
+        made.close()
+        self.assertEqual(self.asked(), [down, down])
+        self.assertFalse(os.path.exists(made.manifest_folder))
+
+    def test_what_takes_longer_is_ended(self):
+        program = self.write("clusterctl", '#!/bin/sh\n[ "$1" = local ] && [ "$2" = wait ] && exec sleep 60\nexit 0\n', mode=0o755)
+        made = plane.Plane(program, self.folder, "config.yaml")
+        self.addCleanup(made.close)
+        self.assertEqual((made.apply(60), made.wait("a", 0.05)), (0, 1))
+        self.assertIsNone(made.running)
 
 
 class PageReleases(WithFolder):

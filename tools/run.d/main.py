@@ -1,17 +1,18 @@
-"""Builds the operator and shows it at work: a local control plane, the operator, and four providers until all are Ready.
+"""Builds clusterctl and the operator, and shows them at work: a management plane of plain processes with Cluster API's core, kubeadm
+and docker providers, and a Cluster on it, until that is Available.
 
-What `make run` starts. Everything listens on loopback only and is gone when this ends, also when it is killed.
+What `make run` starts. Everything is gone when this ends, also when it is killed.
 
-  ONCE=1          leave when all are Ready (exit 0), or say what is not and exit 1
-  TIMEOUT=300     seconds until it says so
+  ONCE=1          leave when the Cluster is Available (exit 0), or say what is not and exit 1
+  TIMEOUT=300     seconds until it says so, for the providers and for the Cluster
   RELEASES_DIR    a clusterctl local repository to take the releases from where GitHub can't be reached
-  OPERATOR        another operator program than build/release/bin/capi-operator; then nothing is built
-  RUN_FOLDER      where the kubeconfig is put, build/run unless said otherwise
+  OPERATOR        another operator program than build/release/bin/capi-operator
+  CLUSTERCTL      another clusterctl than build/release/bin/clusterctl; then nothing is built
+  RUN_FOLDER      where the plane is, with its kubeconfig and logs: build/run unless said otherwise
 
-The exit code is 0 when all were Ready, also when Ctrl-C ended it then. Before that Ctrl-C is an interruption.
+The exit code is 0 when the Cluster was Available, also when Ctrl-C ended it then. Before that Ctrl-C is an interruption.
 """
 
-import json
 import os
 import re
 import shutil
@@ -26,60 +27,65 @@ TOOLS = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 ROOT = os.path.dirname(TOOLS)
 sys.path[:0] = [os.path.join(TOOLS, "run.d"), os.path.join(TOOLS, "assets.d")]
 
-import access  # noqa: E402
 import children  # noqa: E402
-import cluster  # noqa: E402
 import net  # noqa: E402
 import plan  # noqa: E402
-import preload  # noqa: E402
-import process  # noqa: E402
+import plane  # noqa: E402
 import programs  # noqa: E402
 import progress  # noqa: E402
 import releases  # noqa: E402
-import table  # noqa: E402
 import terminal  # noqa: E402
 from progress import AssetError  # noqa: E402
 
-SAMPLE = "manifests/samples/quickstart.yaml"
+TEMPLATE = os.path.join(ROOT, "manifests", "samples", "in-memory-cluster.yaml")
+CLUSTER = "demo"
+KUBERNETES = "v1.34.0"
 GITHUB_PROBE = "https://github.com/kubernetes-sigs/cluster-api/releases/download/v1.12.0/metadata.yaml"
+IMAGES_PROBE = "https://registry.k8s.io/v2/"
 
 CLOSING = """
 Everything is up. In another terminal:
 
-  export KUBECONFIG={kubeconfig}{path}
+  export KUBECONFIG={kubeconfig}
+  export PATH={path}:$PATH
 
-The operator and the Kubernetes API are real; pods are simulated (kwok), no container runs. So what a provider's container
-would answer is missing: creating a Cluster fails with "failed calling webhook ... connection refused", objects aren't
-converted between versions, and `kubectl logs` and `kubectl exec` have nothing to show.
+The API server, the operator, the providers' managers and their webhooks are real, and run as processes of this machine. The machines
+of the Cluster are the docker provider's, in its memory: no container runs.
 
-Three things to try:
+Four things to try:
 
-  # 1. what there is: every provider with its version and state
+  # 1. what there is: every provider with its version and state, and the Cluster as a tree
   kubectl get capi-providers --all-namespaces
+  clusterctl describe cluster {cluster}
 
   # 2. break it: the Deployment is back at once
   kubectl --namespace capi-system delete deployment capi-controller-manager
   sleep 1; kubectl --namespace capi-system get deployments
 
-  # 3. change it: two replicas of the docker provider's manager, by the provider's own spec
+  # 3. change a provider: two replicas of the docker provider's manager, by its own spec
   kubectl --namespace capd-system patch infrastructureprovider docker --type merge \\
     --patch '{{"spec":{{"deployment":{{"replicas":2}}}}}}'
   kubectl --namespace capd-system rollout status deployment capd-controller-manager
 
-Logs are in {logs}. Ctrl-C stops everything.
+  # 4. change the Cluster: another machine
+  kubectl scale machinedeployment {cluster}-workers --replicas 3
+  kubectl get machines
+
+`clusterctl local status --dir {folder}` shows the processes, logs are in {folder}. Ctrl-C stops everything.
 """
 
 
 class Probe:
-    """Finds out beside other work whether GitHub can be reached."""
+    """Finds out beside other work whether a site can be reached."""
 
-    def __init__(self):
+    def __init__(self, url):
+        self.url = url
         self.answer = False
         self.thread = threading.Thread(target=self._ask, daemon=True)
         self.thread.start()
 
     def _ask(self):
-        self.answer = net.reachable(GITHUB_PROBE)
+        self.answer = net.reachable(self.url)
 
     def reached(self):
         self.thread.join()
@@ -92,135 +98,109 @@ class Run:
         self.timeout = seconds(environment.get("TIMEOUT") or "300")
         self.releases_dir = environment.get("RELEASES_DIR")
         self.operator = environment.get("OPERATOR")
+        self.clusterctl = environment.get("CLUSTERCTL")
         self.start = time.monotonic()
-        with open(os.path.join(ROOT, SAMPLE), encoding="utf-8") as file:
-            self.providers = preload.read_providers(file.read())
         self.ready = False
         # What can be refused comes first: nobody removes what a run that didn't begin has made.
-        self.access = access.Access(os.path.abspath(environment.get("RUN_FOLDER") or os.path.join(ROOT, "build", "run")))
-        self.state = process.StateFolder()
-        self.processes = process.Processes(self.state.path)
+        self.folder = plane.Folder(os.path.abspath(environment.get("RUN_FOLDER") or os.path.join(ROOT, "build", "run")))
+        self.plane = None
 
     def go(self):
         """The whole run; its exit code."""
-        if removed := self.state.remove_leftovers():
-            say(f"removed what {removed} killed runs had left")
-        if not self.access.mine:
-            say(f"another run (process {self.access.other()}) has {self.access.path}; this one gets a kubeconfig of its own")
-        probe = Probe()
+        github, images = Probe(GITHUB_PROBE), Probe(IMAGES_PROBE)
         self._build()
-        plan.announce(["control-plane", "crds"])
-        folder = programs.link_folder(["control-plane"])
-        crds = releases.locate_crds()
-        plane = cluster.ControlPlane(folder, self.state.path, self.processes)
-        with activity("starting the control plane"):
-            plane.start()
-        self.kubeconfig = self.access.publish(plane.kubeconfig)
-        with activity("applying the CRDs"):
-            plane.api.create_crds(cluster.documents([*cluster.own_crds(), crds]))
-        self._start_operator(plane)
-        self._preload(plane, probe)
-        with activity(f"applying {SAMPLE}"):
-            plane.kubectl("apply", "--server-side", "-f", os.path.join(ROOT, SAMPLE))
-        self.ready = self._watch(plane)
+        servers = ["etcd", "kube-apiserver"]
+        # Without it what an object owns isn't collected, and nothing here needs that: it isn't built for this.
+        if programs.have("kube-controller-manager"):
+            servers.append("kube-controller-manager")
+        if not shutil.which("kubectl"):
+            servers.append("kubectl")
+        plan.announce(servers)
+        servers = programs.link_folder(servers)
+        config = self.folder.write("clusterctl.yaml", plane.configuration(self._releases(github)))
+        binaries = self._binaries(images)
+        self.plane = plane.Plane(self.clusterctl, self.folder.path, config)
+        self.ready = self._bring_up(servers, binaries)
         if self.once:
             return 0 if self.ready else 1
-        self._stay(plane, folder)
+        self._stay(servers)
         return 0
 
     def close(self):
-        self.access.remove()
-        self.processes.stop()
-        self.state.remove()
+        if self.plane:
+            self.plane.close()
+        self.folder.close()
 
     def _build(self):
-        if self.operator:
-            return
-        inherited = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")
-        environment = {name: value for name, value in os.environ.items() if name not in inherited}
-        # It has progress lines of its own, so it gets the terminal.
-        command = ["make", "--no-print-directory", "build"]
-        build = subprocess.Popen(command, cwd=ROOT, env=environment, preexec_fn=children.bound(signal.SIGTERM))
-        try:
-            code = build.wait()
-        except BaseException:
-            build.terminate()
-            build.wait()
-            raise
-        if code != 0:
-            raise AssetError("the build failed")
-        self.operator = os.path.join(ROOT, "build", "release", "bin", "capi-operator")
+        if not self.clusterctl:
+            inherited = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")
+            environment = {name: value for name, value in os.environ.items() if name not in inherited}
+            # It has progress lines of its own, so it gets the terminal.
+            command = ["make", "--no-print-directory", "build"]
+            build = subprocess.Popen(command, cwd=ROOT, env=environment, preexec_fn=children.bound(signal.SIGTERM))
+            try:
+                code = build.wait()
+            except BaseException:
+                build.terminate()
+                build.wait()
+                raise
+            if code != 0:
+                raise AssetError("the build failed")
+            self.clusterctl = os.path.join(ROOT, "build", "release", "bin", "clusterctl")
+        self.clusterctl = os.path.abspath(self.clusterctl)
 
-    def _start_operator(self, plane):
-        flags = [f"--kubeconfig={plane.kubeconfig}", "--diagnostics-address=127.0.0.1:0", "--health-addr=127.0.0.1:0"]
-        try:
-            self.processes.start("capi-operator", [os.path.abspath(self.operator), *flags])
-        except OSError as error:
-            raise AssetError(f"cannot run {self.operator}: {error.strerror}") from error
-
-    def _preload(self, plane, probe):
-        """Puts the releases where the operator keeps what it has downloaded, when it can't download them."""
-        if probe.reached():
+    def _releases(self, github):
+        """The folder that the releases are taken from, None where they can be downloaded."""
+        if github.reached():
             say("provider releases: from GitHub")
-            return
-        folder = self.releases_dir
-        if folder:
-            say(f"provider releases: from {folder} (GitHub is out of reach)")
-        else:
-            plan.announce(["releases"])
-            folder = releases.locate()
-            say("provider releases: built from the pinned modules (GitHub is out of reach)")
-        with activity("putting the releases into the cluster"):
-            for path, item in preload.objects(folder, self.providers):
-                plane.api.create(path, json.dumps(item))
+            return None
+        if self.releases_dir:
+            say(f"provider releases: from {self.releases_dir} (GitHub is out of reach)")
+            return os.path.abspath(self.releases_dir)
+        plan.announce(["releases"])
+        folder = releases.locate()
+        say("provider releases: built from the pinned modules (GitHub is out of reach)")
+        return folder
 
-    def _watch(self, plane):
-        """Shows the table until all are Ready (True) or the time is over (False)."""
-        start = time.monotonic()
-        shown = table.Table(sys.stdout)
-        while True:
-            self.processes.check()
-            rows = table.read(plane.api, self.providers)
-            shown.show(rows, time.monotonic() - start)
-            if all(row.ready for row in rows):
-                say(f"all {len(rows)} providers are Ready after {progress.clock(time.monotonic() - self.start)}")
-                return True
-            if time.monotonic() - start > self.timeout:
-                say(f"not all are Ready after {progress.clock(self.timeout)}:")
-                say("\n".join(table.blockers(rows)))
+    def _binaries(self, images):
+        """What runs in the place of images: nothing where they can be pulled."""
+        found = {} if not self.operator else {"capi-operator": os.path.abspath(self.operator)}
+        if images.reached():
+            say("managers: from their images")
+            return found
+        plan.announce(["managers"])
+        for name, image in plane.IMAGES.items():
+            found[image] = programs.locate(name)
+        say("managers: built from the pinned modules (registry.k8s.io is out of reach)")
+        return found
+
+    def _bring_up(self, servers, binaries):
+        """Whether all of it is there in time."""
+        steps = (
+            ("the plane", lambda: self.plane.up(servers, binaries, self.timeout)),
+            ("the manifests", lambda: self.plane.manifests(CLUSTER, TEMPLATE, KUBERNETES)),
+            ("the Cluster", lambda: self.plane.apply(self.timeout)),
+            ("the Cluster", lambda: self.plane.wait(CLUSTER, self.timeout)),
+        )
+        for what, step in steps:
+            if step() != 0:
+                say(f"{what} isn't there after {progress.clock(time.monotonic() - self.start)}")
+                self.plane.tell()
                 return False
-            time.sleep(0.1)
+        self.plane.describe(CLUSTER)
+        say(f"Cluster {CLUSTER} is Available after {progress.clock(time.monotonic() - self.start)}")
+        return True
 
-    def _stay(self, plane, folder):
-        """Runs on until it is told to stop; says what becomes of the providers meanwhile."""
+    def _stay(self, servers):
+        """Until it is told to stop."""
+        path = os.path.dirname(self.clusterctl)
+        if not shutil.which("kubectl"):
+            path += os.pathsep + servers
         if self.ready:
-            path = "" if shutil.which("kubectl") else f"\n  export PATH={folder}:$PATH"
-            say(CLOSING.format(kubeconfig=self.kubeconfig, path=path, logs=self.state.path))
+            say(CLOSING.format(kubeconfig=self.plane.kubeconfig, path=path, cluster=CLUSTER, folder=self.plane.path))
         else:
-            say(f"\nTo look around: export KUBECONFIG={self.kubeconfig}\nLogs are in {self.state.path}.")
-        shown = table.Table(sys.stdout, live=False)
-        for row in table.read(plane.api, self.providers):
-            shown.seen[row.name] = row.key()
-        while True:
-            self.processes.check()
-            shown.show(table.read(plane.api, self.providers), time.monotonic() - self.start)
-            time.sleep(0.5)
-
-
-class activity:  # noqa: N801 - reads as a statement
-    """A step that takes a while, with its time."""
-
-    def __init__(self, title):
-        self.title = title
-
-    def __enter__(self):
-        self.progress = progress.Progress(self.title, sys.stdout)
-
-    def __exit__(self, kind, value, traceback):
-        if kind is None:
-            self.progress.done()
-        else:
-            self.progress.failed()
+            say(f"\nTo look around: export KUBECONFIG={self.plane.kubeconfig}\nLogs are in {self.plane.path}. Ctrl-C stops everything.")
+        self.plane.watch()
 
 
 def say(text):
@@ -228,11 +208,11 @@ def say(text):
 
 
 def seconds(text):
-    """A number of seconds, with or without the s."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)s?", text)
+    """A number of whole seconds, with or without the s."""
+    match = re.fullmatch(r"([1-9]\d{0,6})s?", text)
     if not match:
-        raise AssetError(f"TIMEOUT={text} is no number of seconds")
-    return float(match.group(1))
+        raise AssetError(f"TIMEOUT={text} is no number of seconds from 1 on")
+    return int(match.group(1))
 
 
 class Stopped(KeyboardInterrupt):

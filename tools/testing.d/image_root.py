@@ -8,6 +8,7 @@ import subprocess
 import tarfile
 
 TOOLS = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+ROOT = os.path.dirname(TOOLS)
 
 
 def unpack(program, folder):
