@@ -17,6 +17,7 @@ sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", 
 
 import local_plane  # noqa: E402
 from local_plane import LocalPlane  # noqa: E402
+from tiers import only_full  # noqa: E402
 from tree import WithFolder  # noqa: E402
 
 TOY = ("--provider", "infrastructure/toy:v1.0.0")
@@ -133,6 +134,7 @@ class Kills(WithPlane):
         self.plane.until_ready()
         self.down()
 
+    @only_full
     def test_what_a_manager_started_by_itself_ends_too(self):
         """G3: the kernel ends children with their parent, but not theirs; the next run does."""
         self.plane.up(*TOY, "--env", "CHILD", environment={"CHILD": "1"})
@@ -144,6 +146,7 @@ class Kills(WithPlane):
 
 
 class BrokenOff(WithPlane):
+    @only_full
     def test_by_ctrl_c_at_each_stage(self):
         """G3: no process and no port is left, and the same command goes on."""
         stages = (0.05, 0.5, 1.5, 3, 5, 8)
@@ -219,6 +222,7 @@ class Refused(WithPlane):
 
 @unittest.skipUnless(os.geteuid() == 0, "only root may make a small disk")
 class FullDisk(WithFolder):
+    @only_full
     def test_it_goes_on_once_there_is_room(self):
         """G3: a full disk ends nothing for good, and is told."""
         disk = os.path.join(self.folder, "disk")
