@@ -7,6 +7,7 @@
 #include "base/strings.h"
 #include "kube/meta/label_selector.h"
 #include "local/node/arguments.h"
+#include "local/node/node.h"
 
 namespace capi::local {
 namespace {
@@ -59,6 +60,11 @@ Result<std::vector<int>> PortsOfService(const std::string& address, const std::v
                                         const std::vector<Backend>& pods) {
   std::optional<Address> asked = AddressOf(address);
   if (!asked || asked->host.empty()) return Error{Code::kNotFound, address + " is no address of a Service", {}};
+  if (asked->host == kNodeName)
+    return Error{Code::kNotFound,
+                 "the local plane has no kubelet: `clusterctl local logs` prints what a process has printed, and there is "
+                 "no exec, attach or port-forward",
+                 {}};
   auto service = std::find_if(services.begin(), services.end(),
                               [&](const kube::ObjectPtr& one) { return HasAddress(*one, asked->host); });
   if (service == services.end()) return Error{Code::kNotFound, "no Service has the address " + asked->host, {}};

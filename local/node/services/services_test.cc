@@ -63,6 +63,7 @@ TEST(Services, LeadToReadyPods) {
   }
 }
 
+// G6.
 TEST(Services, SayWhyTheyLeadNowhere) {
   std::vector<Backend> pods = {Pod("a", false, 40002), Pod("b", true, 40003)};
   struct Case {
@@ -74,6 +75,9 @@ TEST(Services, SayWhyTheyLeadNowhere) {
                         {"10.96.0.7:444", "Service a/webhook has no port 444"},
                         {"10.96.0.70:443", "no Service has the address 10.96.0.70"},
                         {"webhook.b.svc:443", "no Service has the address webhook.b.svc"},
+                        {"local:10250",
+                         "the local plane has no kubelet: `clusterctl local logs` prints what a process has printed, and "
+                         "there is no exec, attach or port-forward"},
                         {"nonsense", "nonsense is no address of a Service"}}) {
     auto ports = PortsOfService(c.address, Services(), pods);
     ASSERT_FALSE(ports.ok()) << c.address;
