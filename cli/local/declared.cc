@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/encoding.h"
 #include "base/strings.h"
 #include "cli/declare/lint_object.h"
 #include "cli/declare/manifest_files.h"
@@ -22,16 +23,46 @@ Error Refused(const Finding& finding) {
           {}};
 }
 
-Error RefusedKind(const Document& document, const std::string& why) {
-  const YamlPlace place = document.PlaceOf({"kind"});
+Error RefusedAt(const Document& document, std::vector<std::string> steps, const std::string& why) {
+  const YamlPlace place = document.PlaceOf(std::move(steps));
   return {Code::kInvalidArgument, fmt::format("{}:{}:{}: {}", document.file(), place.line, place.column, why), {}};
+}
+
+Error RefusedKind(const Document& document, const std::string& why) { return RefusedAt(document, {"kind"}, why); }
+
+struct TextField {
+  std::string_view kind;
+  const char* name;
+  bool base64;
+};
+constexpr TextField kTextFields[] = {{"Secret", "data", true},
+                                     {"Secret", "stringData", false},
+                                     {"ConfigMap", "data", false},
+                                     {"ConfigMap", "binaryData", true}};
+
+// YAML makes a number of `PIN: 1234`. The API server would refuse it, with the value in its words.
+Status CheckTexts(const Document& document) {
+  const kube::Object& object = document.object();
+  for (const TextField& field : kTextFields) {
+    const Json* values = field.kind == object.kind() ? Find(object.json(), {field.name}) : nullptr;
+    if (values == nullptr || values->is_null()) continue;
+    if (!values->is_object()) return RefusedAt(document, {field.name}, fmt::format("{} is no map", field.name));
+    for (const auto& [key, value] : values->items()) {
+      if (value.is_null()) continue;
+      if (!value.is_string())
+        return RefusedAt(document, {field.name, key}, fmt::format("{}.{} is no text: quote it", field.name, key));
+      if (field.base64 && !Base64Decode(value.get_ref<const std::string&>()).ok())
+        return RefusedAt(document, {field.name, key}, fmt::format("{}.{} is no base64", field.name, key));
+    }
+  }
+  return Ok();
 }
 
 Status CheckPart(const Document& document) {
   const kube::Object& object = document.object();
   if (object.name().empty()) return RefusedKind(document, fmt::format("the {} has no name", object.kind()));
   if (std::string key = document.RepeatedKey(); !key.empty()) return RefusedKind(document, key);
-  return Ok();
+  return CheckTexts(document);
 }
 
 // Where no namespace is written, kubectl takes the one of the context, which is this one here.
@@ -80,10 +111,22 @@ Status ApplyOne(const Context& ctx, kube::Client& client, const kube::Resource& 
     if (!bounded.Check().ok() || !ctx.clock->Sleep(ctx.stop, kPause)) break;
     applied = client.Apply(ctx, resource, object, options);
   }
-  return applied.ok() ? Ok() : Status(applied.error().With(fmt::format("failed to apply {}", NameOf(object))));
+  return applied.ok() ? Ok() : Status(ApplyError(object, applied.error()));
 }
 
 }  // namespace
+
+Error ApplyError(const kube::Object& object, const Error& error) {
+  const std::string what = fmt::format("failed to apply {}", NameOf(object));
+  // Our own words, or those of a server that doesn't do its work.
+  const bool own = error.Transient() || error.code == Code::kCancelled || error.code == Code::kDeadlineExceeded;
+  if (object.kind() != "Secret" || own) return error.With(what);
+  return {error.code,
+          fmt::format("{}: the API server has refused it ({}). Its words aren't shown, since they may repeat a value: "
+                      "`kubectl apply --dry-run=server -f FILE` shows them",
+                      what, CodeName(error.code)),
+          {}};
+}
 
 bool Declared::Has(api::ProviderType type) const {
   return std::any_of(ids.begin(), ids.end(), [&](const api::ProviderId& id) { return id.type == type; });

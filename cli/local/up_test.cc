@@ -15,6 +15,7 @@ using enum api::ProviderType;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 // G1.
 TEST(LocalUp, ReadsProvidersByTypeAndName) {
@@ -54,6 +55,21 @@ TEST(LocalUp, SaysThatManagersRunAsRoot) {
   EXPECT_EQ(out.str(), "");
   WarnOfRoot(0, notes);
   EXPECT_THAT(out.str(), HasSubstr("the managers run as root"));
+}
+
+// What the API server says of a number in a Secret has the value in it.
+TEST(ApplyError, TellsNoValueOfASecret) {
+  const Error refused{Code::kInvalidArgument, ".stringData.PIN: expected string, got &value{Value:83619274}", {}};
+  auto of = [](const char* kind) {
+    return kube::Object(Json{{"apiVersion", "v1"}, {"kind", kind}, {"metadata", {{"name", "x"}, {"namespace", "a"}}}});
+  };
+  const Error told = ApplyError(of("Secret"), refused);
+  EXPECT_EQ(told.code, Code::kInvalidArgument);
+  EXPECT_THAT(told.message, AllOf(HasSubstr("failed to apply Secret a/x"), HasSubstr("(InvalidArgument)")));
+  EXPECT_THAT(told.message, Not(HasSubstr("83619274")));
+  EXPECT_THAT(ApplyError(of("ConfigMap"), refused).message, HasSubstr("83619274"));
+  EXPECT_THAT(ApplyError(of("Secret"), {Code::kUnavailable, "connection refused", {}}).message,
+              HasSubstr("connection refused"));
 }
 
 class DeclaredTest : public testing::Test {
@@ -107,6 +123,14 @@ TEST_F(DeclaredTest, RefusesEverythingElse) {
       {"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: x}\n", "file.yaml:2:1: ", "no Provider, Secret"},
       {"apiVersion: v1\nkind: Secret\nmetadata: {namespace: x}\n", "file.yaml:2:1: ", "has no name"},
       {"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {a: b, a: c}\n", "file.yaml:", "a"},
+      {"apiVersion: v1\nkind: Secret\nmetadata: {name: x}\nstringData:\n  USER: me\n  PIN: 83619274\n",
+       "file.yaml:6:", "stringData.PIN is no text"},
+      {"apiVersion: v1\nkind: Secret\nmetadata: {name: x}\ndata: {PIN: '8361-9274'}\n", "file.yaml:4:",
+       "data.PIN is no base64"},
+      {"apiVersion: v1\nkind: Secret\nmetadata: {name: x}\nstringData: '83619274'\n", "file.yaml:4:",
+       "stringData is no map"},
+      {"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {a: true}\n", "file.yaml:4:",
+       "data.a is no text"},
       {"apiVersion: operator.cluster.x-k8s.io/v1alpha2\nkind: CoreProvider\nmetadata: {name: cluster-api}\nspec:\n"
        "  versoin: v1\n",
        "file.yaml:5:3: ", "versoin"},
@@ -121,7 +145,7 @@ TEST_F(DeclaredTest, RefusesEverythingElse) {
     auto refused = Read(one.text);
     ASSERT_FALSE(refused.ok()) << one.text;
     EXPECT_EQ(refused.code(), Code::kInvalidArgument) << one.text;
-    EXPECT_THAT(refused.error().message, AllOf(HasSubstr(one.place), HasSubstr(one.why)));
+    EXPECT_THAT(refused.error().message, AllOf(HasSubstr(one.place), HasSubstr(one.why), Not(HasSubstr("9274"))));
   }
 }
 
