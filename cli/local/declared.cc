@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/encoding.h"
 #include "base/strings.h"
@@ -68,6 +69,16 @@ Status CheckPart(const Document& document) {
 // Where no namespace is written, kubectl takes the one of the context, which is this one here.
 void SetNamespace(kube::Object& object) {
   if (object.ns().empty()) object.set_ns("default");
+}
+
+// The last one would count, and the other be forgotten without a word.
+Status CheckOnce(const Document& document, std::map<std::string, const Document*>& seen) {
+  kube::Object object = document.object();
+  if (object.kind() != "Namespace") SetNamespace(object);
+  const auto [first, fresh] = seen.try_emplace(NameOf(object), &document);
+  if (fresh) return Ok();
+  const YamlPlace place = first->second->PlaceOf({"kind"});
+  return RefusedKind(document, fmt::format("{} is there already, in {}:{}", first->first, first->second->file(), place.line));
 }
 
 Status Add(const Document& document, const IsKnown& known, Declared& out) {
@@ -137,7 +148,11 @@ Result<Declared> ReadDeclared(const std::vector<std::string>& files, const Confi
   const ManifestFiles read = TRY(ReadManifests(files, in));
   if (!read.findings.empty()) return Refused(read.findings.front());
   const IsKnown known = [&config](const api::ProviderId& id) { return config.FindProvider(id.type, id.name).ok(); };
-  for (const Document& document : read.documents) TRY(Add(document, known, out));
+  std::map<std::string, const Document*> seen;
+  for (const Document& document : read.documents) {
+    TRY(Add(document, known, out));
+    TRY(CheckOnce(document, seen));
+  }
   if (!files.empty() && read.documents.empty())
     return Error{Code::kInvalidArgument, fmt::format("{}: no objects in it", Join(files, ", ")), {}};
   return out;

@@ -138,6 +138,9 @@ TEST_F(DeclaredTest, RefusesEverythingElse) {
        "file.yaml:", "cluster-api"},
       {"apiVersion: operator.cluster.x-k8s.io/v1alpha2\nkind: CoreProvdier\nmetadata: {name: cluster-api}\n",
        "file.yaml:2:1: ", "CoreProvdier"},
+      {"apiVersion: v1\nkind: Secret\nmetadata: {name: x}\n---\n"
+       "apiVersion: v1\nkind: Secret\nmetadata: {name: x, namespace: default}\n",
+       "file.yaml:6:1: ", "Secret default/x is there already, in "},
       {"a: [\n", "file.yaml:", "line"},
       {"# nothing\n", "file.yaml", "no objects"},
   };
