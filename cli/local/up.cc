@@ -105,6 +105,7 @@ Status CheckPrograms(const local::Settings& settings, const Getenv& getenv, Note
 
 Result<pid_t> EnsureSupervisor(const Context& ctx, const local::PlaneFolder& folder, const local::Settings& asked,
                                World& world, Notes& notes) {
+  TRY(CheckVersion(folder));
   const local::Settings there = TRY(local::ReadSettings(folder.Settings()));
   const local::Settings settings = local::Merged(there, asked);
   TRY(CheckPrograms(settings, world.getenv, notes));
@@ -157,7 +158,7 @@ Status BringProviders(const Context& ctx, const GlobalOptions& global, const loc
                       const UpPlan& plan, const LocalUpOptions& options, World& world) {
   ManagementCluster cluster = TRY(ManagementCluster::Open({.kubeconfig = folder.Kubeconfig()}, world.getenv));
   Notes notes(world.err);
-  TRY(BringUpOperator(ctx.WithTimeout(Seconds(options.timeout)), cluster.client(), notes));
+  TRY(BringUpOperator(ctx.WithTimeout(Seconds(options.timeout)), cluster.client(), folder, notes));
   const auto init = InitOf(folder, plan, options);
   // The others need the core, wherever it comes from.
   const bool files_first = !init || plan.declared.Has(api::ProviderType::kCore);

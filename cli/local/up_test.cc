@@ -6,6 +6,8 @@
 #include "cli/local/declared.h"
 #include "cli/local/operator_program.h"
 #include "cli/local/place.h"
+#include "cli/operator_manifests/installation.h"
+#include "cli/operator_manifests/manifests.h"
 #include "cli/testing.h"
 
 namespace capi::cli {
@@ -152,16 +154,43 @@ TEST_F(DeclaredTest, RefusesEverythingElse) {
   }
 }
 
-TEST(OperatorProgram, IsTheOneThatIsNamed) {
+// G9: by the rules that the node looks for it.
+TEST(OperatorProgram, IsTheOneThatIsNamedForItsImage) {
   TestFolder folder;
   const std::string path = folder.Put("capi-operator", "#!/bin/sh\n");
   std::filesystem::permissions(path, std::filesystem::perms::owner_all);
   const Variables variables = {{"PATH", folder.path()}};
-  for (const char* named :
-       {"capi-operator=/mine", "capi-operator:v0.1.0=/mine", "example.com/a/capi-operator@sha256:1=/mine"})
+  const std::string image = *OperatorImage("", {});
+  ASSERT_THAT(image, HasSubstr(":"));
+  const std::string name = image.substr(0, image.rfind(':'));
+  for (const std::string& named : {name + "=/mine", image + "=/mine"}) {
     EXPECT_THAT(WithOperator({named}, From(variables)), ElementsAre(named));
-  EXPECT_EQ(WithOperator({"other=/x"}, From(variables)).size(), 2u);
-  EXPECT_TRUE(CheckOperatorProgram({"capi-operator=/mine"}, From({})).ok());
+    EXPECT_TRUE(CheckOperatorProgram({named}, From({})).ok());
+  }
+  // Those of another version, of another registry, and of another image.
+  for (const std::string& other : {name + ":v0.0.1=/old", "example.com/a/" + image + "=/theirs", std::string("x=/y")}) {
+    EXPECT_THAT(WithOperator({other}, From(variables)), ElementsAre(other, testing::StartsWith(image + "=/")));
+    const Status missing = CheckOperatorProgram({other}, From({}));
+    // The tests lie where the programs do.
+    if (!missing.ok()) EXPECT_THAT(missing.error().message, HasSubstr("--binary " + image + "=PATH"));
+  }
+}
+
+// G2: nothing of a newer plane is touched.
+TEST(OperatorProgram, IsNotRunOnAPlaneOfANewerOne) {
+  TestFolder temp;
+  auto folder = local::PlaneFolder::Make(temp / "plane");
+  ASSERT_TRUE(folder.ok()) << folder.error().message;
+  EXPECT_TRUE(CheckVersion(*folder).ok());
+  for (const std::string& version : {std::string("v0.0.1\n"), OwnVersion().ToString()}) {
+    temp.Put("plane/version", version);
+    EXPECT_TRUE(CheckVersion(*folder).ok()) << version;
+  }
+  temp.Put("plane/version", "v99.1.0\n");
+  const Status newer = CheckVersion(*folder);
+  ASSERT_FALSE(newer.ok());
+  EXPECT_EQ(newer.code(), Code::kFailedPrecondition);
+  EXPECT_THAT(newer.error().message, AllOf(HasSubstr("v99.1.0, newer than this"), HasSubstr("a clusterctl of v99.1")));
 }
 
 TEST(PlaceOfThePlane, IsTheUsersOwnWithoutAFlag) {

@@ -21,7 +21,8 @@ constexpr char kMarker[] = "capi-local.json";
 constexpr int kFormat = 1;
 constexpr char kLock[] = "lock";
 // All that a plane makes in its folder, but the marker and the lock.
-constexpr const char* kOwn[] = {"etcd", "pods", "pki", "logs", "kubeconfig", "settings.json", "state.json", "private"};
+constexpr const char* kOwn[] = {"etcd",          "pods",       "pki",     "logs",   "kubeconfig",
+                                "settings.json", "state.json", "private", "version"};
 
 Result<std::string> NewId() {
   unsigned char bytes[8];

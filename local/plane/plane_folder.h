@@ -30,6 +30,7 @@ class PlaneFolder {
   std::string Lock() const { return File("lock"); }
   std::string State() const { return File("state.json"); }
   std::string Settings() const { return File("settings.json"); }
+  std::string Version() const { return File("version"); }  // of the newest program that has brought its operator in
   std::string Etcd() const { return File("etcd"); }
   std::string Pki(std::string_view name) const { return File("pki/" + std::string(name)); }
   std::string Logs() const { return File("logs"); }
