@@ -13,12 +13,9 @@
 #include "cli/frame/config.h"
 #include "cli/frame/interrupt.h"
 #include "cli/frame/live_lines.h"
-#include "cli/frame/management_cluster.h"
-#include "cli/install/init.h"
-#include "cli/install/wait.h"
-#include "cli/local/declared.h"
 #include "cli/local/operator_program.h"
 #include "cli/local/place.h"
+#include "cli/local/providers.h"
 #include "cli/local/start.h"
 #include "local/plane/plane_lock.h"
 #include "local/plane/programs.h"
@@ -27,9 +24,6 @@
 
 namespace capi::cli {
 namespace {
-
-constexpr api::ProviderType kWithDefault[] = {api::ProviderType::kCore, api::ProviderType::kBootstrap,
-                                              api::ProviderType::kControlPlane};
 
 std::string TypeNames() {
   std::vector<std::string> names;
@@ -73,8 +67,7 @@ Result<local::Settings> AskedSettings(const LocalUpOptions& options, const Geten
 
 // What this run does, checked before anything is written or started. A value.
 struct UpPlan {
-  Declared declared;
-  ProviderFlags flags;
+  AskedProviders providers;
   local::Settings asked;
   std::string folder;
 };
@@ -83,9 +76,10 @@ Result<UpPlan> Prepare(const Config& config, const LocalUpOptions& options, Worl
   if (options.timeout <= 0) return Error{Code::kInvalidArgument, "--timeout must be more than 0", {}};
   UpPlan out;
   out.folder = TRY(PlaneFolderPath(options.folder, world.getenv));
-  out.flags = TRY(ParseProviderFlags(options.providers));
+  out.providers.timeout = options.timeout;
+  out.providers.flags = TRY(ParseProviderFlags(options.providers));
   out.asked = TRY(AskedSettings(options, world.getenv));
-  out.declared = TRY(ReadDeclared(options.files, config, world.in));
+  out.providers.declared = TRY(ReadDeclared(options.files, config, world.in));
   return out;
 }
 
@@ -127,47 +121,6 @@ Result<pid_t> EnsureSupervisor(const Context& ctx, const local::PlaneFolder& fol
   return StartSupervisor(folder);
 }
 
-// behaviour.md G1: what neither files nor flags name is as init has it, at the first time. Null: nothing is to be
-// installed by name.
-std::optional<InitOptions> InitOf(const local::PlaneFolder& folder, const UpPlan& plan, const LocalUpOptions& options) {
-  const bool named =
-      std::any_of(plan.flags.begin(), plan.flags.end(), [](const auto& one) { return !one.second.empty(); });
-  if (!named && plan.declared.Has(api::ProviderType::kCore)) return std::nullopt;
-  InitOptions init;
-  init.cluster.kubeconfig = folder.Kubeconfig();
-  init.providers = plan.flags;
-  for (api::ProviderType type : kWithDefault) {
-    if (type != api::ProviderType::kCore && plan.declared.Has(type) && init.providers[type].empty())
-      init.providers[type] = {"-"};
-  }
-  init.cert_manager = false;
-  init.wait_providers = true;
-  init.wait_provider_timeout = options.timeout;
-  return init;
-}
-
-Status BringDeclared(const Context& ctx, kube::Client& client, const Declared& declared, const LocalUpOptions& options,
-                     World& world) {
-  if (declared.namespaces.empty() && declared.parts.empty() && declared.providers.empty()) return Ok();
-  TRY(CarryDeclared(ctx, client, declared));
-  LiveLines lines(world.err, world.err_columns);
-  return AwaitReady(ctx, client, declared.ids, Seconds(options.timeout), lines);
-}
-
-Status BringProviders(const Context& ctx, const GlobalOptions& global, const local::PlaneFolder& folder,
-                      const UpPlan& plan, const LocalUpOptions& options, World& world) {
-  ManagementCluster cluster = TRY(ManagementCluster::Open({.kubeconfig = folder.Kubeconfig()}, world.getenv));
-  Notes notes(world.err);
-  TRY(BringUpOperator(ctx.WithTimeout(Seconds(options.timeout)), cluster.client(), folder, notes));
-  const auto init = InitOf(folder, plan, options);
-  // The others need the core, wherever it comes from.
-  const bool files_first = !init || plan.declared.Has(api::ProviderType::kCore);
-  if (files_first) TRY(BringDeclared(ctx, cluster.client(), plan.declared, options, world));
-  if (init) TRY(InitUninterrupted(ctx, global, *init, world));
-  if (!files_first) TRY(BringDeclared(ctx, cluster.client(), plan.declared, options, world));
-  return Ok();
-}
-
 // What this run has started. A value.
 struct Started {
   local::PlaneFolder folder;
@@ -206,7 +159,7 @@ Status Run(const Context& ctx, const GlobalOptions& global, const LocalUpOptions
   const UpPlan plan = TRY(Prepare(config, options, world));
   const local::PlaneFolder folder = TRY(local::PlaneFolder::Make(plan.folder));
   TRY(StartPlane(ctx.WithTimeout(Seconds(options.timeout)), folder, plan.asked, world, started));
-  TRY(BringProviders(ctx, global, folder, plan, options, world));
+  TRY(BringProviders(ctx, global, folder, plan.providers, world));
   world.out << fmt::format("The plane is up:\n\n  export KUBECONFIG={}\n\n", folder.Kubeconfig())
             << "`clusterctl local status` shows its processes, `clusterctl local down` ends them.\n";
   return Ok();
