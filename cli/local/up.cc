@@ -15,6 +15,7 @@
 #include "cli/frame/live_lines.h"
 #include "cli/local/operator_program.h"
 #include "cli/local/place.h"
+#include "cli/local/plane_watch.h"
 #include "cli/local/providers.h"
 #include "cli/local/start.h"
 #include "local/plane/plane_lock.h"
@@ -159,7 +160,8 @@ Status Run(const Context& ctx, const GlobalOptions& global, const LocalUpOptions
   const UpPlan plan = TRY(Prepare(config, options, world));
   const local::PlaneFolder folder = TRY(local::PlaneFolder::Make(plan.folder));
   TRY(StartPlane(ctx.WithTimeout(Seconds(options.timeout)), folder, plan.asked, world, started));
-  TRY(BringProviders(ctx, global, folder, plan.providers, world));
+  PlaneWatch watch(ctx, folder);
+  TRY(watch.Explain(BringProviders(watch.context(), global, folder, plan.providers, world)));
   world.out << fmt::format("The plane is up:\n\n  export KUBECONFIG={}\n\n", folder.Kubeconfig())
             << "`clusterctl local status` shows its processes, `clusterctl local down` ends them.\n";
   return Ok();
