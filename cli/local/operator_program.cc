@@ -64,7 +64,7 @@ std::vector<std::string> WithOperator(std::vector<std::string> binaries, const G
   auto image = Image();
   if (!image.ok() || HasOperator(binaries, *image)) return binaries;
   // With its tag: it never stands for the operator of another version, which a plane may have still.
-  const std::string path = local::FindProgram(kProgram, "", local::OwnFolder(), getenv);
+  const std::string path = local::FindProgram(kProgram, local::OwnFolder(), getenv);
   if (!path.empty()) binaries.push_back(fmt::format("{}={}", *image, path));
   return binaries;
 }
