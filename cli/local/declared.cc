@@ -78,7 +78,8 @@ Status CheckOnce(const Document& document, std::map<std::string, const Document*
   const auto [first, fresh] = seen.try_emplace(NameOf(object), &document);
   if (fresh) return Ok();
   const YamlPlace place = first->second->PlaceOf({"kind"});
-  return RefusedKind(document, fmt::format("{} is there already, in {}:{}", first->first, first->second->file(), place.line));
+  return RefusedKind(document,
+                     fmt::format("{} is there already, in {}:{}", first->first, first->second->file(), place.line));
 }
 
 Status Add(const Document& document, const IsKnown& known, Declared& out) {

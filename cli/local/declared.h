@@ -21,8 +21,9 @@ struct Declared {
   bool Has(api::ProviderType type) const;
 };
 
-// kInvalidArgument, with file, line and column, for what is none of these, what the API server or the operator's webhook
-// would refuse of a Provider object, data of a Secret or a ConfigMap that is no text, and an object that is there twice.
+// kInvalidArgument, with file, line and column, for what is none of these, what the API server or the operator's
+// webhook would refuse of a Provider object, data of a Secret or a ConfigMap that is no text, and an object that is
+// there twice.
 Result<Declared> ReadDeclared(const std::vector<std::string>& files, const Config& config, std::istream& in);
 
 // Applies all, what others need first; namespaces that none of the files has are made. A Provider object is tried again

@@ -57,7 +57,8 @@ class PlaneWatchTest : public testing::Test {
   pid_t supervisor_ = 0;
 };
 
-// G2: `down` beside an `up` that waits for providers. Another `up`, which starts the supervisor anew, has the time for it.
+// G2: `down` beside an `up` that waits for providers. Another `up`, which starts the supervisor anew, has the time for
+// it.
 TEST_F(PlaneWatchTest, StopsWhatWaitsForAPlaneThatHasEnded) {
   Supervise();
   PlaneWatch watch(ctx_, plane_, Seconds(3));

@@ -25,8 +25,8 @@ PresentProvider Of(api::ProviderType type, const std::string& name, const std::s
 TEST(TakeInstalled, IsWhatIsThereAndNamesNoVersion) {
   PresentProvider going = Of(kIpam, "going", "v1.0.0");
   going.deleting = true;
-  const std::vector<PresentProvider> present = {Of(kCore, "cluster-api", "v1.0.0"), Of(kInfrastructure, "aws", "v1.0.0"),
-                                                Of(kInfrastructure, "half", ""), going};
+  const std::vector<PresentProvider> present = {
+      Of(kCore, "cluster-api", "v1.0.0"), Of(kInfrastructure, "aws", "v1.0.0"), Of(kInfrastructure, "half", ""), going};
   ProviderFlags flags = {{kInfrastructure, {"AWS", "aws:v1.1.0", "half", "docker", "not a name"}},
                          {kBootstrap, {"aws"}},
                          {kIpam, {"going"}}};
