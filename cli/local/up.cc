@@ -111,14 +111,16 @@ Result<pid_t> EnsureSupervisor(const Context& ctx, const local::PlaneFolder& fol
     return 0;
   }
   TRY(CheckVariables(settings, world.getenv));
-  if (holder) {
-    notes.Say(0, "Starting the plane anew with other settings", {{"folder", folder.path()}});
-    TRY(StopPlane(ctx, folder, world.getenv));
-  } else {
-    notes.Say(0, "Starting the plane", {{"folder", folder.path()}});
+  notes.Say(0, holder ? "Starting the plane anew with other settings" : "Starting the plane",
+            {{"folder", folder.path()}});
+  {
+    // Nobody deletes it meanwhile, or writes other settings, as another `up` may have since they were read.
+    const local::PlaneLock lock = holder ? TRY(StopPlane(ctx, folder, world.getenv)).lock : TRY(LockPlane(ctx, folder));
+    const local::Settings now = TRY(local::ReadSettings(folder.Settings()));
+    TRY(local::WriteSettings(folder.Settings(), local::Merged(now, asked)));
+    TRY(folder.MakeFolders());
   }
   WarnOfRoot(geteuid(), notes);
-  TRY(local::WriteSettings(folder.Settings(), settings));
   return StartSupervisor(folder);
 }
 
@@ -128,19 +130,29 @@ struct Started {
   pid_t supervisor = 0;
 };
 
-// Until it is ready. Where the one that ran ends meanwhile (somebody's `down`), another is started.
-Status StartPlane(const Context& ctx, const local::PlaneFolder& folder, const local::Settings& asked, World& world,
-                  std::optional<Started>& started) {
+// Until it is ready. Where the one that ran ends meanwhile (somebody's `down`), or is deleted, another is started.
+Result<local::PlaneFolder> StartPlane(const Context& ctx, const UpPlan& plan, World& world,
+                                      std::optional<Started>& started) {
   constexpr int kTries = 3;
   Notes notes(world.err);
   for (int tries = 1;; ++tries) {
-    const pid_t child = TRY(EnsureSupervisor(ctx, folder, asked, world, notes));
-    if (child > 0) started = Started{folder, child};
+    const local::PlaneFolder folder = TRY(local::PlaneFolder::Make(plan.folder));
+    const auto child = EnsureSupervisor(ctx, folder, plan.asked, world, notes);
+    if (!child.ok() && child.code() == Code::kUnavailable && tries < kTries) continue;
+    if (!child.ok()) return child.error();
+    if (*child > 0) started = Started{folder, *child};
     LiveLines lines(world.err, world.err_columns);
-    auto state = AwaitPlane(ctx, folder, child, lines);
-    if (state.ok()) return Ok();
-    if (child > 0 || state.code() != Code::kUnavailable || tries == kTries) return state.error();
+    auto state = AwaitPlane(ctx, folder, *child, lines);
+    if (state.ok()) return folder;
+    if (*child > 0 || state.code() != Code::kUnavailable || tries == kTries) return state.error();
   }
+}
+
+// What has ended again since, and doesn't last.
+Status AwaitLasting(const Context& ctx, const local::PlaneFolder& folder, World& world) {
+  LiveLines lines(world.err, world.err_columns);
+  TRY(AwaitPlane(ctx, folder, 0, lines));
+  return Ok();
 }
 
 // Of two at once the other one may have been faster, and then it isn't this run's to end.
@@ -149,8 +161,9 @@ Status EndStarted(const Context& ctx, const Started& started, World& world) {
   if (waitpid(started.supervisor, nullptr, WNOHANG) == 0) kill(started.supervisor, SIGTERM);
   const auto runs = TRY(local::SupervisorOf(started.folder.Lock()));
   if (runs && *runs != started.supervisor) return Ok();
-  TRY(StopPlane(ctx, started.folder, world.getenv));
-  return Ok();
+  const auto stopped = StopPlane(ctx, started.folder, world.getenv);
+  const bool deleted = !stopped.ok() && !started.folder.CheckIsThere().ok();
+  return stopped.ok() || deleted ? Ok() : Status(stopped.error());
 }
 
 Status Run(const Context& ctx, const GlobalOptions& global, const LocalUpOptions& options, World& world,
@@ -158,12 +171,15 @@ Status Run(const Context& ctx, const GlobalOptions& global, const LocalUpOptions
   Notes notes(world.err);
   const Config config = TRY(LoadConfig(ctx, global, world.getenv, notes));
   const UpPlan plan = TRY(Prepare(config, options, world));
-  const local::PlaneFolder folder = TRY(local::PlaneFolder::Make(plan.folder));
-  TRY(StartPlane(ctx.WithTimeout(Seconds(options.timeout)), folder, plan.asked, world, started));
+  const Millis limit = Seconds(options.timeout);
+  const local::PlaneFolder folder = TRY(StartPlane(ctx.WithTimeout(limit), plan, world, started));
   PlaneWatch watch(ctx, folder);
   TRY(watch.Explain(BringProviders(watch.context(), global, folder, plan.providers, world)));
-  world.out << fmt::format("The plane is up:\n\n  export KUBECONFIG={}\n\n", folder.Kubeconfig())
-            << "`clusterctl local status` shows its processes, `clusterctl local down` ends them.\n";
+  TRY(AwaitLasting(ctx.WithTimeout(limit), folder, world));
+  const std::string flag = DirFlag(folder, world.getenv);
+  world.out << fmt::format("The plane is up:\n\n  export KUBECONFIG={}\n\n", local::ShellQuote(folder.Kubeconfig()))
+            << fmt::format("`clusterctl local status{0}` shows its processes, `clusterctl local down{0}` ends them.\n",
+                           flag);
   return Ok();
 }
 
