@@ -27,7 +27,8 @@ struct ProcessOptions {
 // The kernel kills the child when this process dies, however it dies. Thread-safe.
 class Process {
  public:
-  // kNotFound when argv[0] can't be run; kUnavailable where the system has no thread for it.
+  // kNotFound when argv[0] can't be run; kUnavailable where the system has no thread for it; kInternal names the file
+  // or folder that can't be had.
   static Result<std::unique_ptr<Process>> Start(ProcessOptions options);
   ~Process();  // SIGKILL, and waits for the end
 

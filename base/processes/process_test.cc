@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -64,6 +65,46 @@ TEST(Process, MissingProgramIsNotFound) {
   ASSERT_FALSE(process.ok());
   EXPECT_EQ(process.code(), Code::kNotFound);
   EXPECT_THAT(process.error().message, HasSubstr("/no/such/program"));
+}
+
+TEST(Process, WhatCanNotBeHadIsNamedAndIsNotTheProgram) {
+  TemporaryFolder folder;
+  const std::string none = folder.path() + "/none";
+  const std::pair<ProcessOptions, std::string> cases[] = {
+      {{.argv = {"/bin/true"}, .log_file = none + "/log"}, none + "/log: No such"},
+      {{.argv = {"/bin/true"}, .output_file = none + "/out"}, none + "/out: No such"},
+      {{.argv = {"/bin/true"}, .folder = none}, none + ": No such"},
+      {{.argv = {"/bin/true"}, .cgroup = none}, none + "/cgroup.procs: No such"},
+  };
+  for (const auto& [options, words] : cases) {
+    auto process = Process::Start(options);
+    ASSERT_FALSE(process.ok()) << words;
+    EXPECT_EQ(process.code(), Code::kInternal) << words;
+    EXPECT_THAT(process.error().message, HasSubstr("/bin/true can't be started: " + words));
+  }
+}
+
+size_t OpenDescriptors() { return ListDir("/proc/self/fd").value().size(); }
+
+// A process that is started again and again while there are few must not take the last ones.
+TEST(Process, WithoutDescriptorsThereIsNoneAndNoneIsLost) {
+  TemporaryFolder folder;
+  const size_t before = OpenDescriptors();
+  const int next = dup(0);
+  ASSERT_GE(next, 0);
+  close(next);
+  struct rlimit was {};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &was), 0);
+  for (rlim_t more : {1, 2, 3}) {  // the log, the output, the pipe
+    const struct rlimit few = {static_cast<rlim_t>(next) + more, was.rlim_max};
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+    auto process = Process::Start(
+        {.argv = {"/bin/true"}, .log_file = folder.path() + "/log", .output_file = folder.path() + "/output"});
+    setrlimit(RLIMIT_NOFILE, &was);
+    ASSERT_FALSE(process.ok()) << more;
+    EXPECT_THAT(process.error().message, HasSubstr("Too many open files"));
+    EXPECT_EQ(OpenDescriptors(), before) << more;
+  }
 }
 
 // Others use up the user's threads: that is an error like others, and nothing is left.

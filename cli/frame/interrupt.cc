@@ -17,7 +17,7 @@ std::atomic<pid_t> g_group = 0;
 
 }  // namespace
 
-Interrupt::Interrupt() {
+Interrupt::Interrupt(NextSignal next) : next_(next) {
   sigemptyset(&signals_);
   sigaddset(&signals_, SIGINT);
   sigaddset(&signals_, SIGTERM);
@@ -34,7 +34,7 @@ Interrupt::~Interrupt() {
 void Interrupt::Wait() {
   while (!over_) {
     if (sigtimedwait(&signals_, nullptr, &kLook) < 0) continue;
-    if (source_.stop_requested()) {
+    if (source_.stop_requested() && next_ == NextSignal::kEnds) {
       if (const pid_t group = g_group; group > 0) kill(-group, SIGKILL);
       _exit(kKilled);
     }

@@ -12,11 +12,17 @@
 
 namespace capi::cli {
 
-// While it lives, the first SIGINT or SIGTERM of the process asks for a stop; the next one ends it at once.
+// What a signal does after the first one.
+enum class NextSignal {
+  kEnds,     // the process, at once: a person is tired of waiting
+  kNothing,  // for what is ended by programs, of which each sends its own, and SIGKILL where that takes too long
+};
+
+// While it lives, the first SIGINT or SIGTERM of the process asks for a stop; of further ones `next` tells.
 // Make it before other threads, of which no one is to take the signal. One at a time. Thread-compatible.
 class Interrupt {
  public:
-  Interrupt();
+  explicit Interrupt(NextSignal next = NextSignal::kEnds);
   ~Interrupt();
   Interrupt(const Interrupt&) = delete;
   Interrupt& operator=(const Interrupt&) = delete;
@@ -26,6 +32,7 @@ class Interrupt {
  private:
   void Wait();
 
+  const NextSignal next_;
   std::stop_source source_;
   std::atomic<bool> over_ = false;
   sigset_t signals_ = {}, before_ = {};

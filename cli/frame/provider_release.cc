@@ -91,9 +91,11 @@ void UseCredentials(const fetch::SourceCredentials& credentials, bool own_url, f
   if (own_url) options.gitlab.url_token = credentials.gitlab_token;
 }
 
-fetch::OciOptions OciOptionsOf(const Config& config) {
+fetch::OciOptions OciOptionsOf(const Config& config) { return OciOptionsOf(config.getenv()); }
+
+fetch::OciOptions OciOptionsOf(const Getenv& getenv) {
   fetch::OciOptions options;
-  options.proxy = ProxyFrom(config.getenv());
+  options.proxy = ProxyFrom(getenv);
   options.user_agent = fmt::format("clusterctl/{}", kProjectVersion);
   return options;
 }

@@ -50,6 +50,8 @@ Result<api::Version> ParseVersion(const std::string& text);
 Result<fetch::GitHubOptions> GitHubOptionsOf(const Config& config);
 // How registries are. Without credentials: which registry it is, an object says, and not who runs this.
 fetch::OciOptions OciOptionsOf(const Config& config);
+// The same where no configuration is read.
+fetch::OciOptions OciOptionsOf(const Getenv& getenv);
 
 // Whether this machine is told of a mirror of GitHub; the operator isn't.
 Result<bool> HasMirror(const Config& config);

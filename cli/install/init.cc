@@ -80,23 +80,14 @@ Status CarryObjects(const Context& ctx, kube::Client& client, const std::vector<
   return Ok();
 }
 
-// What the operator doesn't look at, or isn't to bring up; one that is being deleted was refused.
-void PassOver(const InitPlan& plan, std::vector<api::ProviderId>& ids, Notes& notes) {
-  for (const PresentProvider& one : plan.present) {
-    const InstalledProvider& it = one.provider;
-    if (!one.held || std::erase(ids, api::ProviderId{it.type, it.ns, it.name}) == 0) continue;
-    notes.Warn(
-        fmt::format("{} in namespace {} is paused: it isn't waited for", api::ManifestLabel(it.type, it.name), it.ns));
-  }
-}
-
 Status Await(const Context& ctx, kube::Client& client, const InitOptions& options, const InitPlan& plan,
              const std::vector<ProviderCargo>& cargo, World& world) {
   std::vector<api::ProviderId> all, ids = plan.skipped;
   for (const ProviderCargo& one : plan.adopted) all.push_back(one.id);
   for (const ProviderCargo& one : cargo) ids.push_back(one.id);
   Notes notes(world.err);
-  PassOver(plan, ids, notes);
+  // What is being deleted was refused.
+  PassOverPaused(plan.present, ids, notes);
   all.insert(all.end(), ids.begin(), ids.end());
   TRY(AwaitLook(ctx, client, all));
   if (!options.wait_providers || ids.empty()) return Ok();

@@ -1,5 +1,7 @@
 #include "cli/install/installed.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "api/version.h"
@@ -55,6 +57,16 @@ std::string OtherManagerOf(const kube::Object& object) {
     if (Find(entry, {"fieldsV1", "f:spec"}) != nullptr) return manager;
   }
   return "";
+}
+
+void PassOverPaused(const std::vector<PresentProvider>& present, std::vector<api::ProviderId>& ids, Notes& notes) {
+  for (const PresentProvider& one : present) {
+    const InstalledProvider& it = one.provider;
+    const bool paused = one.held && !one.deleting;
+    if (!paused || std::erase(ids, api::ProviderId{it.type, it.ns, it.name}) == 0) continue;
+    notes.Warn(
+        fmt::format("{} in namespace {} is paused: it isn't waited for", api::ManifestLabel(it.type, it.name), it.ns));
+  }
 }
 
 Result<std::vector<PresentProvider>> ReadPresent(const Context& ctx, ManagementCluster& cluster) {

@@ -8,6 +8,7 @@
 #include "base/context.h"
 #include "cli/frame/management_cluster.h"
 #include "cli/frame/provider_objects.h"
+#include "cli/frame/world.h"
 
 namespace capi::cli {
 
@@ -31,6 +32,9 @@ std::vector<PresentProvider> MergePresent(const std::vector<InstalledProvider>& 
 
 // Who, other than clusterctl and the operator, has written the spec of a provider's object; "" for nobody.
 std::string OtherManagerOf(const kube::Object& object);
+
+// Takes out of `ids` what a person has paused: the operator doesn't bring it up, so nobody waits for it. Says so.
+void PassOverPaused(const std::vector<PresentProvider>& present, std::vector<api::ProviderId>& ids, Notes& notes);
 
 Result<std::vector<PresentProvider>> ReadPresent(const Context& ctx, ManagementCluster& cluster);
 

@@ -111,7 +111,7 @@ void AddSupervise(CommandLine& line, CLI::App& local) {
   auto folder = std::make_shared<std::string>();
   AddFolderFlag(line, command, *folder);
   line.Finish(command, [&line, folder]() -> Status {
-    return SupervisePlane(line.global(), TRY(PlaneFolderPath(*folder, line.world().getenv)), line.world());
+    return SupervisePlane(TRY(PlaneFolderPath(*folder, line.world().getenv)), line.world());
   });
 }
 

@@ -70,7 +70,9 @@ class Reader {
     file.seekg(static_cast<std::streamoff>(from));
     file.read(text.data(), static_cast<std::streamsize>(text.size()));
     size_t start = text.size();
-    for (int i = 0; i <= lines && start != text.npos && start > 0; ++i)
+    // The last line may have no break yet.
+    const int breaks = lines + (text.ends_with('\n') ? 1 : 0);
+    for (int i = 0; i < breaks && start != text.npos && start > 0; ++i)
       start = text.rfind('\n', i == 0 ? text.npos : start - 1);
     const bool whole = lines > 0 && (start == text.npos || start == 0);
     at_ = lines == 0 ? size : whole ? from : from + start + 1;

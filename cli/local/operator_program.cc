@@ -2,14 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "api/schema/crds.h"
+#include "base/files.h"
+#include "base/strings.h"
 #include "base/version.h"
 #include "cli/operator_manifests/installation.h"
 #include "cli/operator_manifests/manifests.h"
+#include "fetch/oci/image_name.h"
 #include "kube/meta/kind.h"
 #include "local/plane/programs.h"
+#include "local/programs/named.h"
 
 namespace capi::cli {
 namespace {
@@ -17,15 +19,21 @@ namespace {
 constexpr char kProgram[] = "capi-operator";
 constexpr Millis kPause{500};
 
-// "capi-operator" of "capi-operator:v0.1.0=/path", and of the one in a registry.
-bool IsOperators(const std::string& entry) {
-  std::string image = entry.substr(0, entry.find('='));
-  image = image.substr(image.rfind('/') == image.npos ? 0 : image.rfind('/') + 1);
-  return image.substr(0, image.find_first_of(":@")) == kProgram;
+Result<std::string> Image() { return OperatorImage("", {}); }
+
+// Whether one of them is for that image, as the node looks for it. What can't be read is told by who opens them.
+bool HasOperator(const std::vector<std::string>& binaries, const std::string& image) {
+  const auto named = local::ReadNamed(binaries, "--binary");
+  const auto name = fetch::ParseImageName(image);
+  return named.ok() && name.ok() && local::FindNamed(*named, *name) != nullptr;
 }
 
-bool HasOperator(const std::vector<std::string>& binaries) {
-  return std::any_of(binaries.begin(), binaries.end(), IsOperators);
+Status CheckNotNewer(const std::string& what, const api::Version& version) {
+  if (version <= OwnVersion()) return Ok();
+  return Error{Code::kFailedPrecondition,
+               fmt::format("{} {}, newer than this clusterctl ({}): use a clusterctl of v{}.{}", what,
+                           version.ToString(), OwnVersion().ToString(), version.major, version.minor),
+               {}};
 }
 
 // There is no cert-manager: the operator makes the certificates that releases ask for (I19).
@@ -41,9 +49,10 @@ Status MakeCertificates(std::vector<kube::Object>& objects) {
 }
 
 // An API server that has just started on a busy machine doesn't answer all requests in time.
-Status Apply(const Context& ctx, kube::Client& client, const std::vector<kube::Object>& objects) {
+template <typename Call>
+auto Patiently(const Context& ctx, const Call& call) {
   for (;;) {
-    Status done = ApplyOperator(ctx, client, objects);
+    auto done = call();
     if (done.ok() || !done.error().Transient() || !ctx.Check().ok()) return done;
     ctx.clock->Sleep(ctx.stop, kPause);
   }
@@ -52,36 +61,42 @@ Status Apply(const Context& ctx, kube::Client& client, const std::vector<kube::O
 }  // namespace
 
 std::vector<std::string> WithOperator(std::vector<std::string> binaries, const Getenv& getenv) {
-  if (HasOperator(binaries)) return binaries;
-  const std::string path = local::FindProgram(kProgram, "", local::OwnFolder(), getenv);
-  if (!path.empty()) binaries.push_back(fmt::format("{}={}", kProgram, path));
+  auto image = Image();
+  if (!image.ok() || HasOperator(binaries, *image)) return binaries;
+  // With its tag: it never stands for the operator of another version, which a plane may have still.
+  const std::string path = local::FindProgram(kProgram, local::OwnFolder(), getenv);
+  if (!path.empty()) binaries.push_back(fmt::format("{}={}", *image, path));
   return binaries;
 }
 
 Status CheckOperatorProgram(const std::vector<std::string>& binaries, const Getenv& getenv) {
-  if (HasOperator(WithOperator(binaries, getenv))) return Ok();
+  const std::string image = TRY(Image());
+  if (HasOperator(WithOperator(binaries, getenv), image)) return Ok();
   return Error{Code::kNotFound,
-               fmt::format("{0} not found: it is neither in {1}, where clusterctl is, nor in PATH. Name it with "
-                           "--binary {0}=PATH (`make build` makes it)",
-                           kProgram, local::OwnFolder()),
+               fmt::format("{} not found: it is neither in {}, where clusterctl is, nor in PATH. Name it with "
+                           "--binary {}=PATH (`make build` makes it)",
+                           kProgram, local::OwnFolder(), image),
                {}};
 }
 
-Status BringUpOperator(const Context& ctx, kube::Client& client, Notes& notes) {
-  auto there = TRY(FindOperator(ctx, client));
-  if (there && there->version && *there->version > OwnVersion()) {
-    return Error{
-        Code::kFailedPrecondition,
-        fmt::format("the plane's operator is {}, newer than this clusterctl ({}): use a clusterctl of v{}.{}",
-                    there->version->ToString(), OwnVersion().ToString(), there->version->major, there->version->minor),
-        {}};
-  }
-  const std::string image = TRY(OperatorImage("", {}));
+Status CheckVersion(const local::PlaneFolder& folder) {
+  const auto text = ReadFile(folder.Version(), 1u << 10);
+  if (!text.ok() && text.code() == Code::kNotFound) return Ok();
+  if (!text.ok()) return text.error();
+  const api::Version version = TRY_WITH(api::Version::Parse(Trim(*text)), folder.Version());
+  return CheckNotNewer(fmt::format("the plane in {} is of", folder.path()), version);
+}
+
+Status BringUpOperator(const Context& ctx, kube::Client& client, const local::PlaneFolder& folder, Notes& notes) {
+  auto there = TRY(Patiently(ctx, [&] { return FindOperator(ctx, client); }));
+  if (there && there->version) TRY(CheckNotNewer("the plane's operator is", *there->version));
+  const std::string image = TRY(Image());
   auto objects = TRY(OperatorObjects(image));
   TRY(MakeCertificates(objects));
   const std::string ns(api::kOperatorNamespace);
   if (!there) notes.Say(0, "Installing the operator", {{"version", kProjectVersion}, {"targetNamespace", ns}});
-  TRY_WITH(Apply(ctx, client, objects), "failed to install the operator");
+  TRY(WriteFile(folder.Version(), std::string(kProjectVersion) + "\n", 0600));
+  TRY_WITH(Patiently(ctx, [&] { return ApplyOperator(ctx, client, objects); }), "failed to install the operator");
   if (!there || !there->available) notes.Say(0, "Waiting for the operator to be available...");
   return AwaitOperator(ctx, client, ns);
 }

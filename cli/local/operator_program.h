@@ -7,18 +7,23 @@
 #include "base/context.h"
 #include "cli/frame/world.h"
 #include "kube/client/client.h"
+#include "local/plane/plane_folder.h"
 
 namespace capi::cli {
 
-// `binaries` (IMAGE=PATH) with the operator's program, where none of them is its image and the program is beside this
-// one or in PATH.
+// `binaries` (IMAGE=PATH) with the operator's program of this version, where none of them is for the image that
+// BringUpOperator runs and the program is beside this one or in PATH.
 std::vector<std::string> WithOperator(std::vector<std::string> binaries, const Getenv& getenv);
 
-// kNotFound, with what to do, where `binaries` have none for the operator's image and there is no program of it.
+// kNotFound, with what to do, where `binaries` have none for that image and there is no program of it.
 Status CheckOperatorProgram(const std::vector<std::string>& binaries, const Getenv& getenv);
+
+// kFailedPrecondition where a newer clusterctl has brought the plane's operator in: before anything of it is ended, or
+// started, since this one's operator would run on the newer one's objects (behaviour.md G2).
+Status CheckVersion(const local::PlaneFolder& folder);
 
 // Applies the operator's manifests, its kinds first, whatever is there: a plane has the operator of the program that
 // brings it up. Waits until it is available. kFailedPrecondition where a newer one is there.
-Status BringUpOperator(const Context& ctx, kube::Client& client, Notes& notes);
+Status BringUpOperator(const Context& ctx, kube::Client& client, const local::PlaneFolder& folder, Notes& notes);
 
 }  // namespace capi::cli

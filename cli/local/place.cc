@@ -1,5 +1,7 @@
 #include "cli/local/place.h"
 
+#include <filesystem>
+
 namespace capi::cli {
 
 void AddFolderFlag(CommandLine&, CLI::App& command, std::string& folder) {
@@ -14,6 +16,12 @@ Result<std::string> PlaneFolderPath(const std::string& flag, const Getenv& geten
   if (!data.empty()) return data + "/cluster-api/local";
   if (!home.empty()) return home + "/.local/share/cluster-api/local";
   return Error{Code::kInvalidArgument, "HOME isn't set: name a folder for the plane with --dir", {}};
+}
+
+std::string DirFlag(const local::PlaneFolder& folder, const Getenv& getenv) {
+  const auto usual = PlaneFolderPath("", getenv);
+  const bool is_usual = usual.ok() && std::filesystem::path(*usual).lexically_normal() == folder.path();
+  return is_usual ? "" : " " + folder.Flag();
 }
 
 Result<local::PlaneFolder> OpenPlane(const std::string& flag, const Getenv& getenv) {

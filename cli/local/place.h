@@ -16,6 +16,9 @@ void AddFolderFlag(CommandLine& line, CLI::App& command, std::string& folder);
 // variable. kInvalidArgument without a home.
 Result<std::string> PlaneFolderPath(const std::string& flag, const Getenv& getenv);
 
+// " --dir PATH" for a command that a person is told, where it would mean another plane without it; "" elsewhere.
+std::string DirFlag(const local::PlaneFolder& folder, const Getenv& getenv);
+
 // The plane that lives there. kNotFound where none does.
 Result<local::PlaneFolder> OpenPlane(const std::string& flag, const Getenv& getenv);
 

@@ -9,10 +9,10 @@
 #include <optional>
 
 #include "base/files.h"
+#include "base/processes/log_end.h"
 #include "base/strings.h"
 #include "local/plane/detached.h"
 #include "local/plane/leftovers.h"
-#include "local/plane/plane_lock.h"
 
 namespace capi::cli {
 namespace {
@@ -20,6 +20,7 @@ namespace {
 constexpr Millis kPause{20};
 constexpr Millis kKilled{5000};  // how long the kernel may take
 constexpr Millis kLeftovers{2000};
+constexpr Millis kOthers{10'000};  // who ends the plane, or writes into its folder
 constexpr size_t kLogLines = 8;
 constexpr char kSelf[] = "/proc/self/exe";
 
@@ -27,14 +28,6 @@ std::string ProgramOf(const std::string& link) {
   std::error_code error;
   const std::filesystem::path path = std::filesystem::read_symlink(link, error);
   return error ? "" : path.string();
-}
-
-std::string LogTail(const local::PlaneFolder& folder) {
-  auto text = ReadFile(folder.Log("supervisor"));
-  if (!text.ok()) return text.error().message;
-  std::vector<std::string> all = Split(Trim(*text), '\n');
-  const size_t from = all.size() > kLogLines ? all.size() - kLogLines : 0;
-  return Join(std::span(all).subspan(from), "\n");
 }
 
 bool HasEnded(pid_t child) { return child > 0 && waitpid(child, nullptr, WNOHANG) == child; }
@@ -69,14 +62,32 @@ bool IsRun(const local::PlaneFolder& folder) {
   return holder.ok() && *holder;
 }
 
+// nullopt where somebody has it. kUnavailable where the plane was deleted: then nothing is left of the lock, either.
+Result<std::optional<local::PlaneLock>> TryLock(const local::PlaneFolder& folder) {
+  auto lock = local::PlaneLock::TryTake(folder.Lock());
+  if (!lock.ok() && lock.code() != Code::kNotFound) return lock.error();
+  if (lock.ok() && !*lock) return lock;
+  const Status there = folder.CheckIsThere();
+  if (there.ok()) return lock;
+  std::error_code ignored;
+  if (lock.ok() && local::PlaneFolder::Open(folder.path()).code() == Code::kNotFound)
+    std::filesystem::remove(folder.Lock(), ignored);
+  return there.error();
+}
+
 // Takes the lock, or nothing after `limit`.
 Result<std::optional<local::PlaneLock>> TakeWithin(const Context& ctx, const local::PlaneFolder& folder, Millis limit) {
   const MonoTime end = ctx.clock->Monotonic() + limit;
   for (;;) {
-    auto lock = TRY(local::PlaneLock::TryTake(folder.Lock()));
+    auto lock = TRY(TryLock(folder));
     if (lock || ctx.clock->Monotonic() >= end) return lock;
     ctx.clock->Sleep(std::stop_token(), kPause);
   }
+}
+
+bool IsReady(const local::PlaneState& state) {
+  return state.ready &&
+         std::all_of(state.processes.begin(), state.processes.end(), [](const auto& one) { return one.ready; });
 }
 
 }  // namespace
@@ -94,8 +105,21 @@ bool IsOutdated(pid_t supervisor, const local::Settings& settings, const Getenv&
   });
 }
 
+Result<local::PlaneLock> LockPlane(const Context& ctx, const local::PlaneFolder& folder) {
+  const MonoTime end = ctx.clock->Monotonic() + kOthers;
+  for (;;) {
+    auto lock = TRY(TryLock(folder));
+    if (lock) return *std::move(lock);
+    if (TRY(local::SupervisorOf(folder.Lock())))
+      return Error{Code::kUnavailable, fmt::format("the plane in {} runs by now", folder.path()), {}};
+    TRY(ctx.Check());
+    if (ctx.clock->Monotonic() >= end)
+      return Error{Code::kDeadlineExceeded, "another command that ends the plane doesn't end", {}};
+    ctx.clock->Sleep(ctx.stop, kPause);
+  }
+}
+
 Result<pid_t> StartSupervisor(const local::PlaneFolder& folder) {
-  TRY(folder.MakeFolders());
   return local::StartDetached({ProgramOf(kSelf), "local", "supervise", "--dir", folder.path()},
                               folder.Log("supervisor"));
 }
@@ -111,25 +135,27 @@ Result<local::PlaneState> AwaitPlane(const Context& ctx, const local::PlaneFolde
     }
     // Another `up` may have been faster: its supervisor does as well.
     if (ended && !IsRun(folder)) {
-      return Error{
-          Code::kInternal,
-          fmt::format("the plane didn't come up; {} ends with:\n{}", folder.Log("supervisor"), LogTail(folder)),
-          {}};
+      return Error{Code::kInternal,
+                   fmt::format("the plane didn't come up; {} ends with:\n{}", folder.Log("supervisor"),
+                               LastLines(folder.Log("supervisor"), kLogLines)),
+                   {}};
     }
     if (auto state = StateOf(folder)) {
       last = *std::move(state);
-      if (last.ready) return last;
+      if (IsReady(last)) return last;
       lines.Draw({Progress(last)});
     }
     if (!ctx.Check().ok() || !ctx.clock->Sleep(ctx.stop, kPause)) {
-      return Error{ctx.stop.stop_requested() ? Code::kCancelled : Code::kDeadlineExceeded,
-                   fmt::format("the plane isn't ready: {}. `clusterctl local logs` has more", WhyNot(last)),
-                   {}};
+      return Error{
+          ctx.stop.stop_requested() ? Code::kCancelled : Code::kDeadlineExceeded,
+          fmt::format("the plane isn't ready: {}. `clusterctl local logs {}` has more", WhyNot(last), folder.Flag()),
+          {}};
     }
   }
 }
 
-Result<bool> StopPlane(const Context& ctx, const local::PlaneFolder& folder, const Getenv& getenv, Millis grace) {
+Result<StoppedPlane> StopPlane(const Context& ctx, const local::PlaneFolder& folder, const Getenv& getenv,
+                               Millis grace) {
   auto holder = TRY(local::SupervisorOf(folder.Lock()));
   if (holder) kill(*holder, SIGTERM);
   auto lock = TRY(TakeWithin(ctx, folder, grace));
@@ -146,7 +172,7 @@ Result<bool> StopPlane(const Context& ctx, const local::PlaneFolder& folder, con
   const bool left = local::EndLeftovers(folder.id(), kLeftovers) > 0;
   local::PlaneFolder::RemovePrivate(folder.Private(getenv));
   folder.RemovePrivates();
-  return holder.has_value() || left;
+  return StoppedPlane{holder.has_value() || left, *std::move(lock)};
 }
 
 }  // namespace capi::cli

@@ -10,6 +10,7 @@
 #include "cli/frame/live_lines.h"
 #include "cli/frame/world.h"
 #include "local/plane/plane_folder.h"
+#include "local/plane/plane_lock.h"
 #include "local/plane/settings.h"
 #include "local/plane/state.h"
 
@@ -19,17 +20,28 @@ namespace capi::cli {
 // variables that `settings` names, or isn't there: it has to be started anew.
 bool IsOutdated(pid_t supervisor, const local::Settings& settings, const Getenv& getenv);
 
-// Starts the supervisor; its pid. It is a child of this process until that ends.
+// The lock of a plane that doesn't run, for what is written before one does; who ends the plane at this moment is
+// waited for. kUnavailable where the plane runs by now, or was deleted.
+Result<local::PlaneLock> LockPlane(const Context& ctx, const local::PlaneFolder& folder);
+
+// Starts the supervisor; its pid. It is a child of this process until that ends, and takes the lock.
 Result<pid_t> StartSupervisor(const local::PlaneFolder& folder);
 
-// Waits until the plane is ready, and shows how far it is. `child`: the supervisor that was started, 0 for none. An
-// error has the end of its log; kUnavailable where none was started, and the one that was there has ended.
+// Waits until the plane and its processes are ready, and shows how far it is. `child`: the supervisor that was started,
+// 0 for none. An error has the end of its log; kUnavailable where none was started, and the one that was there has
+// ended.
 Result<local::PlaneState> AwaitPlane(const Context& ctx, const local::PlaneFolder& folder, pid_t child,
                                      LiveLines& lines);
 
-// Ends the supervisor with all of the plane's processes: SIGTERM, SIGKILL after `grace`. Whether it ran. What outlived
-// it is ended too, and nothing of the run is left.
-Result<bool> StopPlane(const Context& ctx, const local::PlaneFolder& folder, const Getenv& getenv,
-                       Millis grace = Seconds(5));
+// A plane that doesn't run, and as long as the lock lives nobody runs it. Thread-compatible.
+struct StoppedPlane {
+  bool ran = false;
+  local::PlaneLock lock;
+};
+
+// Ends the supervisor with all of the plane's processes: SIGTERM, SIGKILL after `grace`. What outlived it is ended too,
+// and nothing of the run is left. kUnavailable where somebody else has deleted the plane meanwhile.
+Result<StoppedPlane> StopPlane(const Context& ctx, const local::PlaneFolder& folder, const Getenv& getenv,
+                               Millis grace = Seconds(5));
 
 }  // namespace capi::cli

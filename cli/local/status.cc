@@ -53,18 +53,24 @@ std::string MessageOf(const Json& status) {
   return GetString(status, {"state", "terminated", "message"});
 }
 
-Seen Look(const Context& ctx, local::PlaneFolder folder, const Getenv& getenv) {
+Result<Seen> Look(const Context& ctx, local::PlaneFolder folder, const Getenv& getenv) {
   Seen out{.folder = std::move(folder), .supervisor = {}, .state = {}, .pods = {}, .pods_unseen = ""};
-  auto holder = local::SupervisorOf(out.folder.Lock());
-  if (!holder.ok() || !*holder) return out;
-  out.supervisor = **holder;
+  // One that this process can't see runs nevertheless.
+  out.supervisor = TRY(local::SupervisorOf(out.folder.Lock()));
+  if (!out.supervisor) return out;
   auto state = local::ReadState(out.folder.State());
   if (state.ok() && state->supervisor == *out.supervisor) out.state = *std::move(state);
   if (!out.state.ready) return out;
   auto cluster = ManagementCluster::Open({.kubeconfig = out.folder.Kubeconfig()}, getenv);
-  if (!cluster.ok()) return out.pods_unseen = cluster.error().message, out;
+  if (!cluster.ok()) {
+    out.pods_unseen = cluster.error().message;
+    return out;
+  }
   auto pods = cluster->client().List(ctx.WithTimeout(kAnswerLimit), kube::Builtin("Pod"), "");
-  if (!pods.ok()) return out.pods_unseen = pods.error().message, out;
+  if (!pods.ok()) {
+    out.pods_unseen = pods.error().message;
+    return out;
+  }
   for (const kube::Object& pod : pods->items) {
     for (local::ProcessState& one : ProcessesOf(pod)) out.pods.push_back(std::move(one));
   }
@@ -99,8 +105,9 @@ std::chrono::seconds UpFor(const local::ProcessState& one, WallTime now) {
   return std::max(std::chrono::seconds(0), std::chrono::duration_cast<std::chrono::seconds>(now - one.started));
 }
 
-std::string Table(const Seen& seen, WallTime now) {
-  if (!seen.supervisor) return fmt::format("The plane in {} doesn't run: `clusterctl local up`\n", seen.folder.path());
+std::string Table(const Seen& seen, WallTime now, const std::string& flag) {
+  if (!seen.supervisor)
+    return fmt::format("The plane in {} doesn't run: `clusterctl local up{}`\n", seen.folder.path(), flag);
   std::vector<std::vector<std::string>> rows = {{"NAME", "READY", "RESTARTS", "PID", "UP", "PORT", "MESSAGE"}};
   for (const local::ProcessState& one : AllOf(seen)) {
     const bool runs = one.pid > 0;
@@ -184,10 +191,10 @@ Result<PlaneHealth> LocalStatus(const Context& ctx, const LocalStatusOptions& op
     return PlaneHealth::kDown;
   }
   if (!folder.ok()) return folder.error();
-  const Seen seen = Look(ctx, *std::move(folder), world.getenv);
+  const Seen seen = TRY(Look(ctx, *std::move(folder), world.getenv));
   const WallTime now = ctx.clock->Now();
   Answer answer;
-  answer.table = Table(seen, now);
+  answer.table = Table(seen, now, DirFlag(seen.folder, world.getenv));
   for (const local::ProcessState& one : AllOf(seen)) answer.names.push_back(one.name);
   answer.facts = Facts(seen, now);
   world.out << Format(format, answer);

@@ -1,10 +1,13 @@
 #include "cli/local/status.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "base/yaml/yaml.h"
 #include "cli/local/logs.h"
+#include "cli/local/place.h"
 #include "cli/testing.h"
 
 namespace capi::cli {
@@ -75,6 +78,33 @@ TEST_F(Commands, OfAPlaneThatDoesNotRun) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "plane"));
 }
 
+// G8: one that somebody of another container or machine runs isn't taken for one that doesn't run.
+TEST_F(Commands, OfAPlaneThatCanNotBeSeenFail) {
+  MakePlane();
+  const int fd = open((folder_ / "plane/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  ASSERT_EQ(fcntl(fd, F_OFD_SETLK, &lock), 0);  // the kernel tells no process for its holder
+  const Outcome status = Local({"status"});
+  EXPECT_EQ(status.code, 1);
+  EXPECT_THAT(status.err, HasSubstr("another container or machine"));
+  close(fd);
+}
+
+// G8: what a person is told to do is for this plane, and no other one.
+TEST_F(Commands, NameThePlaneThatTheyAreAskedOf) {
+  MakePlane();
+  EXPECT_THAT(Local({"status"}).out, HasSubstr("`clusterctl local up --dir " + (folder_ / "plane") + "`"));
+  const auto plane = local::PlaneFolder::Open(folder_ / "plane");
+  ASSERT_TRUE(plane.ok());
+  EXPECT_EQ(DirFlag(*plane, From({})), " --dir " + plane->path());
+  folder_.Put("cluster-api/local/capi-local.json", R"({"plane":"0123456789abcdef","format":1})");
+  const auto usual = local::PlaneFolder::Open(folder_ / "cluster-api/local");
+  ASSERT_TRUE(usual.ok());
+  EXPECT_EQ(DirFlag(*usual, From({{"XDG_DATA_HOME", folder_ / ""}})), "");
+}
+
 TEST_F(Commands, LogsAreFoundByManyNames) {
   MakePlane();
   folder_.Put("plane/logs/etcd.log", "one\ntwo\nthree\n");
@@ -84,6 +114,11 @@ TEST_F(Commands, LogsAreFoundByManyNames) {
   EXPECT_EQ(Local({"logs", "etcd", "--tail", "2"}).out, "two\nthree\n");
   EXPECT_EQ(Local({"logs", "etcd", "--tail", "0"}).out, "");
   EXPECT_EQ(Local({"logs", "etcd", "--tail", "9"}).out, "one\ntwo\nthree\n");
+  folder_.Put("plane/logs/half.log", "one\ntwo\nthr");  // its process has more to say
+  const std::pair<const char*, const char*> tails[] = {
+      {"0", ""}, {"1", "thr"}, {"2", "two\nthr"}, {"3", "one\ntwo\nthr"}, {"9", "one\ntwo\nthr"}};
+  for (const auto& [lines, text] : tails) EXPECT_EQ(Local({"logs", "half", "--tail", lines}).out, text) << lines;
+  std::filesystem::remove(folder_ / "plane/logs/half.log");
   for (const char* name : {"capi-controller-manager", "capi-controller-manager-5d-x",
                            "capi-system/capi-controller-manager", "capi-system/capi-controller-manager-5d-x:manager"})
     EXPECT_EQ(Local({"logs", name}).out, "of the core\n") << name;

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "base/log.h"
-#include "cli/frame/config.h"
 #include "cli/frame/interrupt.h"
 #include "cli/frame/provider_release.h"
 #include "cli/local/operator_program.h"
@@ -30,9 +29,7 @@ std::vector<std::string> EnvironmentOf(const local::Settings& settings, const Ge
   return out;
 }
 
-Status Run(const Context& ctx, const GlobalOptions& global, const std::string& path, World& world) {
-  Notes notes(world.err);
-  const Config config = TRY(LoadConfig(ctx, global, world.getenv, notes));
+Status Run(const Context& ctx, const std::string& path, World& world) {
   local::PlaneFolder folder = TRY(local::PlaneFolder::Open(path));
   const local::Settings settings = TRY(local::ReadSettings(folder.Settings()));
   local::ProgramsOptions images;
@@ -42,7 +39,7 @@ Status Run(const Context& ctx, const GlobalOptions& global, const std::string& p
   images.getenv = world.getenv;
   // What outlives a build that was killed is known by it (behaviour.md G3).
   images.environment = {fmt::format("{}={}", local::kPlaneVariable, folder.id())};
-  images.registry = [&config](const std::string&) { return OciOptionsOf(config); };
+  images.registry = [&world](const std::string&) { return OciOptionsOf(world.getenv); };
   auto programs = TRY(local::OpenPrograms(std::move(images)));
   const std::string private_folder = folder.Private(world.getenv);
   local::PlanePrograms plane = TRY(local::FindPlanePrograms(settings.programs, local::OwnFolder(), world.getenv));
@@ -55,10 +52,11 @@ Status Run(const Context& ctx, const GlobalOptions& global, const std::string& p
 
 }  // namespace
 
-Status SupervisePlane(const GlobalOptions& global, const std::string& folder, World& world) {
-  Interrupt interrupt;
+Status SupervisePlane(const std::string& folder, World& world) {
+  // Two `down`, say, end it in the same orderly way as one.
+  Interrupt interrupt(NextSignal::kNothing);
   Context ctx = Context{}.WithStop(interrupt.token()).WithLog(Logger::Create(LogLevel::kInfo, LogFormat::kText));
-  return Run(ctx, global, folder, world);
+  return Run(ctx, folder, world);
 }
 
 }  // namespace capi::cli

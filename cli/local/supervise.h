@@ -7,7 +7,7 @@
 
 namespace capi::cli {
 
-// behaviour.md G3. Runs until SIGTERM.
-Status SupervisePlane(const GlobalOptions& global, const std::string& folder, World& world);
+// behaviour.md G3. Runs until SIGTERM. Reads no configuration: `up` has, and the one of `up` may be another.
+Status SupervisePlane(const std::string& folder, World& world);
 
 }  // namespace capi::cli

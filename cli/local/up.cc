@@ -13,12 +13,10 @@
 #include "cli/frame/config.h"
 #include "cli/frame/interrupt.h"
 #include "cli/frame/live_lines.h"
-#include "cli/frame/management_cluster.h"
-#include "cli/install/init.h"
-#include "cli/install/wait.h"
-#include "cli/local/declared.h"
 #include "cli/local/operator_program.h"
 #include "cli/local/place.h"
+#include "cli/local/plane_watch.h"
+#include "cli/local/providers.h"
 #include "cli/local/start.h"
 #include "local/plane/plane_lock.h"
 #include "local/plane/programs.h"
@@ -27,9 +25,6 @@
 
 namespace capi::cli {
 namespace {
-
-constexpr api::ProviderType kWithDefault[] = {api::ProviderType::kCore, api::ProviderType::kBootstrap,
-                                              api::ProviderType::kControlPlane};
 
 std::string TypeNames() {
   std::vector<std::string> names;
@@ -73,8 +68,7 @@ Result<local::Settings> AskedSettings(const LocalUpOptions& options, const Geten
 
 // What this run does, checked before anything is written or started. A value.
 struct UpPlan {
-  Declared declared;
-  ProviderFlags flags;
+  AskedProviders providers;
   local::Settings asked;
   std::string folder;
 };
@@ -83,9 +77,10 @@ Result<UpPlan> Prepare(const Config& config, const LocalUpOptions& options, Worl
   if (options.timeout <= 0) return Error{Code::kInvalidArgument, "--timeout must be more than 0", {}};
   UpPlan out;
   out.folder = TRY(PlaneFolderPath(options.folder, world.getenv));
-  out.flags = TRY(ParseProviderFlags(options.providers));
+  out.providers.timeout = options.timeout;
+  out.providers.flags = TRY(ParseProviderFlags(options.providers));
   out.asked = TRY(AskedSettings(options, world.getenv));
-  out.declared = TRY(ReadDeclared(options.files, config, world.in));
+  out.providers.declared = TRY(ReadDeclared(options.files, config, world.in));
   return out;
 }
 
@@ -105,6 +100,7 @@ Status CheckPrograms(const local::Settings& settings, const Getenv& getenv, Note
 
 Result<pid_t> EnsureSupervisor(const Context& ctx, const local::PlaneFolder& folder, const local::Settings& asked,
                                World& world, Notes& notes) {
+  TRY(CheckVersion(folder));
   const local::Settings there = TRY(local::ReadSettings(folder.Settings()));
   const local::Settings settings = local::Merged(there, asked);
   TRY(CheckPrograms(settings, world.getenv, notes));
@@ -115,56 +111,17 @@ Result<pid_t> EnsureSupervisor(const Context& ctx, const local::PlaneFolder& fol
     return 0;
   }
   TRY(CheckVariables(settings, world.getenv));
-  if (holder) {
-    notes.Say(0, "Starting the plane anew with other settings", {{"folder", folder.path()}});
-    TRY(StopPlane(ctx, folder, world.getenv));
-  } else {
-    notes.Say(0, "Starting the plane", {{"folder", folder.path()}});
+  notes.Say(0, holder ? "Starting the plane anew with other settings" : "Starting the plane",
+            {{"folder", folder.path()}});
+  {
+    // Nobody deletes it meanwhile, or writes other settings, as another `up` may have since they were read.
+    const local::PlaneLock lock = holder ? TRY(StopPlane(ctx, folder, world.getenv)).lock : TRY(LockPlane(ctx, folder));
+    const local::Settings now = TRY(local::ReadSettings(folder.Settings()));
+    TRY(local::WriteSettings(folder.Settings(), local::Merged(now, asked)));
+    TRY(folder.MakeFolders());
   }
   WarnOfRoot(geteuid(), notes);
-  TRY(local::WriteSettings(folder.Settings(), settings));
   return StartSupervisor(folder);
-}
-
-// behaviour.md G1: what neither files nor flags name is as init has it, at the first time. Null: nothing is to be
-// installed by name.
-std::optional<InitOptions> InitOf(const local::PlaneFolder& folder, const UpPlan& plan, const LocalUpOptions& options) {
-  const bool named =
-      std::any_of(plan.flags.begin(), plan.flags.end(), [](const auto& one) { return !one.second.empty(); });
-  if (!named && plan.declared.Has(api::ProviderType::kCore)) return std::nullopt;
-  InitOptions init;
-  init.cluster.kubeconfig = folder.Kubeconfig();
-  init.providers = plan.flags;
-  for (api::ProviderType type : kWithDefault) {
-    if (type != api::ProviderType::kCore && plan.declared.Has(type) && init.providers[type].empty())
-      init.providers[type] = {"-"};
-  }
-  init.cert_manager = false;
-  init.wait_providers = true;
-  init.wait_provider_timeout = options.timeout;
-  return init;
-}
-
-Status BringDeclared(const Context& ctx, kube::Client& client, const Declared& declared, const LocalUpOptions& options,
-                     World& world) {
-  if (declared.namespaces.empty() && declared.parts.empty() && declared.providers.empty()) return Ok();
-  TRY(CarryDeclared(ctx, client, declared));
-  LiveLines lines(world.err, world.err_columns);
-  return AwaitReady(ctx, client, declared.ids, Seconds(options.timeout), lines);
-}
-
-Status BringProviders(const Context& ctx, const GlobalOptions& global, const local::PlaneFolder& folder,
-                      const UpPlan& plan, const LocalUpOptions& options, World& world) {
-  ManagementCluster cluster = TRY(ManagementCluster::Open({.kubeconfig = folder.Kubeconfig()}, world.getenv));
-  Notes notes(world.err);
-  TRY(BringUpOperator(ctx.WithTimeout(Seconds(options.timeout)), cluster.client(), notes));
-  const auto init = InitOf(folder, plan, options);
-  // The others need the core, wherever it comes from.
-  const bool files_first = !init || plan.declared.Has(api::ProviderType::kCore);
-  if (files_first) TRY(BringDeclared(ctx, cluster.client(), plan.declared, options, world));
-  if (init) TRY(InitUninterrupted(ctx, global, *init, world));
-  if (!files_first) TRY(BringDeclared(ctx, cluster.client(), plan.declared, options, world));
-  return Ok();
 }
 
 // What this run has started. A value.
@@ -173,19 +130,29 @@ struct Started {
   pid_t supervisor = 0;
 };
 
-// Until it is ready. Where the one that ran ends meanwhile (somebody's `down`), another is started.
-Status StartPlane(const Context& ctx, const local::PlaneFolder& folder, const local::Settings& asked, World& world,
-                  std::optional<Started>& started) {
+// Until it is ready. Where the one that ran ends meanwhile (somebody's `down`), or is deleted, another is started.
+Result<local::PlaneFolder> StartPlane(const Context& ctx, const UpPlan& plan, World& world,
+                                      std::optional<Started>& started) {
   constexpr int kTries = 3;
   Notes notes(world.err);
   for (int tries = 1;; ++tries) {
-    const pid_t child = TRY(EnsureSupervisor(ctx, folder, asked, world, notes));
-    if (child > 0) started = Started{folder, child};
+    const local::PlaneFolder folder = TRY(local::PlaneFolder::Make(plan.folder));
+    const auto child = EnsureSupervisor(ctx, folder, plan.asked, world, notes);
+    if (!child.ok() && child.code() == Code::kUnavailable && tries < kTries) continue;
+    if (!child.ok()) return child.error();
+    if (*child > 0) started = Started{folder, *child};
     LiveLines lines(world.err, world.err_columns);
-    auto state = AwaitPlane(ctx, folder, child, lines);
-    if (state.ok()) return Ok();
-    if (child > 0 || state.code() != Code::kUnavailable || tries == kTries) return state.error();
+    auto state = AwaitPlane(ctx, folder, *child, lines);
+    if (state.ok()) return folder;
+    if (*child > 0 || state.code() != Code::kUnavailable || tries == kTries) return state.error();
   }
+}
+
+// What has ended again since, and doesn't last.
+Status AwaitLasting(const Context& ctx, const local::PlaneFolder& folder, World& world) {
+  LiveLines lines(world.err, world.err_columns);
+  TRY(AwaitPlane(ctx, folder, 0, lines));
+  return Ok();
 }
 
 // Of two at once the other one may have been faster, and then it isn't this run's to end.
@@ -194,8 +161,9 @@ Status EndStarted(const Context& ctx, const Started& started, World& world) {
   if (waitpid(started.supervisor, nullptr, WNOHANG) == 0) kill(started.supervisor, SIGTERM);
   const auto runs = TRY(local::SupervisorOf(started.folder.Lock()));
   if (runs && *runs != started.supervisor) return Ok();
-  TRY(StopPlane(ctx, started.folder, world.getenv));
-  return Ok();
+  const auto stopped = StopPlane(ctx, started.folder, world.getenv);
+  const bool deleted = !stopped.ok() && !started.folder.CheckIsThere().ok();
+  return stopped.ok() || deleted ? Ok() : Status(stopped.error());
 }
 
 Status Run(const Context& ctx, const GlobalOptions& global, const LocalUpOptions& options, World& world,
@@ -203,11 +171,15 @@ Status Run(const Context& ctx, const GlobalOptions& global, const LocalUpOptions
   Notes notes(world.err);
   const Config config = TRY(LoadConfig(ctx, global, world.getenv, notes));
   const UpPlan plan = TRY(Prepare(config, options, world));
-  const local::PlaneFolder folder = TRY(local::PlaneFolder::Make(plan.folder));
-  TRY(StartPlane(ctx.WithTimeout(Seconds(options.timeout)), folder, plan.asked, world, started));
-  TRY(BringProviders(ctx, global, folder, plan, options, world));
-  world.out << fmt::format("The plane is up:\n\n  export KUBECONFIG={}\n\n", folder.Kubeconfig())
-            << "`clusterctl local status` shows its processes, `clusterctl local down` ends them.\n";
+  const Millis limit = Seconds(options.timeout);
+  const local::PlaneFolder folder = TRY(StartPlane(ctx.WithTimeout(limit), plan, world, started));
+  PlaneWatch watch(ctx, folder);
+  TRY(watch.Explain(BringProviders(watch.context(), global, folder, plan.providers, world)));
+  TRY(AwaitLasting(ctx.WithTimeout(limit), folder, world));
+  const std::string flag = DirFlag(folder, world.getenv);
+  world.out << fmt::format("The plane is up:\n\n  export KUBECONFIG={}\n\n", local::ShellQuote(folder.Kubeconfig()))
+            << fmt::format("`clusterctl local status{0}` shows its processes, `clusterctl local down{0}` ends them.\n",
+                           flag);
   return Ok();
 }
 

@@ -6,6 +6,8 @@
 #include "cli/local/declared.h"
 #include "cli/local/operator_program.h"
 #include "cli/local/place.h"
+#include "cli/operator_manifests/installation.h"
+#include "cli/operator_manifests/manifests.h"
 #include "cli/testing.h"
 
 namespace capi::cli {
@@ -15,6 +17,7 @@ using enum api::ProviderType;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 // G1.
 TEST(LocalUp, ReadsProvidersByTypeAndName) {
@@ -54,6 +57,21 @@ TEST(LocalUp, SaysThatManagersRunAsRoot) {
   EXPECT_EQ(out.str(), "");
   WarnOfRoot(0, notes);
   EXPECT_THAT(out.str(), HasSubstr("the managers run as root"));
+}
+
+// What the API server says of a number in a Secret has the value in it.
+TEST(ApplyError, TellsNoValueOfASecret) {
+  const Error refused{Code::kInvalidArgument, ".stringData.PIN: expected string, got &value{Value:83619274}", {}};
+  auto of = [](const char* kind) {
+    return kube::Object(Json{{"apiVersion", "v1"}, {"kind", kind}, {"metadata", {{"name", "x"}, {"namespace", "a"}}}});
+  };
+  const Error told = ApplyError(of("Secret"), refused);
+  EXPECT_EQ(told.code, Code::kInvalidArgument);
+  EXPECT_THAT(told.message, AllOf(HasSubstr("failed to apply Secret a/x"), HasSubstr("(InvalidArgument)")));
+  EXPECT_THAT(told.message, Not(HasSubstr("83619274")));
+  EXPECT_THAT(ApplyError(of("ConfigMap"), refused).message, HasSubstr("83619274"));
+  EXPECT_THAT(ApplyError(of("Secret"), {Code::kUnavailable, "connection refused", {}}).message,
+              HasSubstr("connection refused"));
 }
 
 class DeclaredTest : public testing::Test {
@@ -107,6 +125,13 @@ TEST_F(DeclaredTest, RefusesEverythingElse) {
       {"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: x}\n", "file.yaml:2:1: ", "no Provider, Secret"},
       {"apiVersion: v1\nkind: Secret\nmetadata: {namespace: x}\n", "file.yaml:2:1: ", "has no name"},
       {"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {a: b, a: c}\n", "file.yaml:", "a"},
+      {"apiVersion: v1\nkind: Secret\nmetadata: {name: x}\nstringData:\n  USER: me\n  PIN: 83619274\n",
+       "file.yaml:6:", "stringData.PIN is no text"},
+      {"apiVersion: v1\nkind: Secret\nmetadata: {name: x}\ndata: {PIN: '8361-9274'}\n",
+       "file.yaml:4:", "data.PIN is no base64"},
+      {"apiVersion: v1\nkind: Secret\nmetadata: {name: x}\nstringData: '83619274'\n",
+       "file.yaml:4:", "stringData is no map"},
+      {"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {a: true}\n", "file.yaml:4:", "data.a is no text"},
       {"apiVersion: operator.cluster.x-k8s.io/v1alpha2\nkind: CoreProvider\nmetadata: {name: cluster-api}\nspec:\n"
        "  versoin: v1\n",
        "file.yaml:5:3: ", "versoin"},
@@ -114,6 +139,9 @@ TEST_F(DeclaredTest, RefusesEverythingElse) {
        "file.yaml:", "cluster-api"},
       {"apiVersion: operator.cluster.x-k8s.io/v1alpha2\nkind: CoreProvdier\nmetadata: {name: cluster-api}\n",
        "file.yaml:2:1: ", "CoreProvdier"},
+      {"apiVersion: v1\nkind: Secret\nmetadata: {name: x}\n---\n"
+       "apiVersion: v1\nkind: Secret\nmetadata: {name: x, namespace: default}\n",
+       "file.yaml:6:1: ", "Secret default/x is there already, in "},
       {"a: [\n", "file.yaml:", "line"},
       {"# nothing\n", "file.yaml", "no objects"},
   };
@@ -121,20 +149,47 @@ TEST_F(DeclaredTest, RefusesEverythingElse) {
     auto refused = Read(one.text);
     ASSERT_FALSE(refused.ok()) << one.text;
     EXPECT_EQ(refused.code(), Code::kInvalidArgument) << one.text;
-    EXPECT_THAT(refused.error().message, AllOf(HasSubstr(one.place), HasSubstr(one.why)));
+    EXPECT_THAT(refused.error().message, AllOf(HasSubstr(one.place), HasSubstr(one.why), Not(HasSubstr("9274"))));
   }
 }
 
-TEST(OperatorProgram, IsTheOneThatIsNamed) {
+// G9: by the rules that the node looks for it.
+TEST(OperatorProgram, IsTheOneThatIsNamedForItsImage) {
   TestFolder folder;
   const std::string path = folder.Put("capi-operator", "#!/bin/sh\n");
   std::filesystem::permissions(path, std::filesystem::perms::owner_all);
   const Variables variables = {{"PATH", folder.path()}};
-  for (const char* named :
-       {"capi-operator=/mine", "capi-operator:v0.1.0=/mine", "example.com/a/capi-operator@sha256:1=/mine"})
+  const std::string image = *OperatorImage("", {});
+  ASSERT_THAT(image, HasSubstr(":"));
+  const std::string name = image.substr(0, image.rfind(':'));
+  for (const std::string& named : {name + "=/mine", image + "=/mine"}) {
     EXPECT_THAT(WithOperator({named}, From(variables)), ElementsAre(named));
-  EXPECT_EQ(WithOperator({"other=/x"}, From(variables)).size(), 2u);
-  EXPECT_TRUE(CheckOperatorProgram({"capi-operator=/mine"}, From({})).ok());
+    EXPECT_TRUE(CheckOperatorProgram({named}, From({})).ok());
+  }
+  // Those of another version, of another registry, and of another image.
+  for (const std::string& other : {name + ":v0.0.1=/old", "example.com/a/" + image + "=/theirs", std::string("x=/y")}) {
+    EXPECT_THAT(WithOperator({other}, From(variables)), ElementsAre(other, testing::StartsWith(image + "=/")));
+    const Status missing = CheckOperatorProgram({other}, From({}));
+    // The tests lie where the programs do.
+    if (!missing.ok()) EXPECT_THAT(missing.error().message, HasSubstr("--binary " + image + "=PATH"));
+  }
+}
+
+// G2: nothing of a newer plane is touched.
+TEST(OperatorProgram, IsNotRunOnAPlaneOfANewerOne) {
+  TestFolder temp;
+  auto folder = local::PlaneFolder::Make(temp / "plane");
+  ASSERT_TRUE(folder.ok()) << folder.error().message;
+  EXPECT_TRUE(CheckVersion(*folder).ok());
+  for (const std::string& version : {std::string("v0.0.1\n"), OwnVersion().ToString()}) {
+    temp.Put("plane/version", version);
+    EXPECT_TRUE(CheckVersion(*folder).ok()) << version;
+  }
+  temp.Put("plane/version", "v99.1.0\n");
+  const Status newer = CheckVersion(*folder);
+  ASSERT_FALSE(newer.ok());
+  EXPECT_EQ(newer.code(), Code::kFailedPrecondition);
+  EXPECT_THAT(newer.error().message, AllOf(HasSubstr("v99.1.0, newer than this"), HasSubstr("a clusterctl of v99.1")));
 }
 
 TEST(PlaceOfThePlane, IsTheUsersOwnWithoutAFlag) {

@@ -5,9 +5,9 @@
 
 namespace capi::local {
 
-// Half a second after the first end, then 1 s, doubling up to a minute, as a kubelet with ReduceDefaultCrashLoopBackOffDecay
-// has it: a manager that came up before its kinds is waited for. From the start again where it ran for 10 minutes.
-// Thread-compatible.
+// Half a second after the first end, then 1 s, doubling up to a minute, as a kubelet with
+// ReduceDefaultCrashLoopBackOffDecay has it: a manager that came up before its kinds is waited for. From the start
+// again where it ran for 10 minutes. Thread-compatible.
 class BackOff {
  public:
   // How long to wait after an end of what ran for `ran`.

@@ -1,14 +1,13 @@
 #include "local/node/container_run.h"
 
-#include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
 
+#include "base/processes/log_end.h"
 #include "local/node/pod_status.h"
 #include "local/node/probes.h"
 #include "local/node/services/listeners.h"
@@ -19,7 +18,6 @@ namespace {
 constexpr Millis kTick{100};
 constexpr Seconds kLongestForFields{2}, kLongestForPrograms{60};
 constexpr std::int64_t kLongestLog = 32ll << 20;
-constexpr size_t kTailRead = 64 << 10;
 constexpr int kNotStarted = 128;  // as a kubelet's runtime has it
 
 std::int64_t SizeOf(const std::string& path) {
@@ -33,20 +31,6 @@ void BeginAnew(const std::string& path) {
   std::error_code ignored;  // a full disk is one more reason to go on
   std::filesystem::copy_file(path, path + ".old", std::filesystem::copy_options::overwrite_existing, ignored);
   std::filesystem::resize_file(path, 0, ignored);
-}
-
-// The end of a log, from `from` on, in whole lines: half of one may be the half of a secret.
-std::string EndOf(const std::string& path, std::int64_t from) {
-  int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return "";
-  std::int64_t size = SizeOf(path), begin = from > size ? 0 : from;
-  std::int64_t at = std::max(begin, size - static_cast<std::int64_t>(kTailRead));
-  std::string text(kTailRead, '\0');
-  ssize_t read = pread(fd, text.data(), text.size(), at);
-  close(fd);
-  text.resize(read < 0 ? 0 : static_cast<size_t>(read));
-  if (at > begin) text.erase(0, std::min(text.find('\n'), text.size()));
-  return text;
 }
 
 }  // namespace
@@ -214,7 +198,8 @@ ContainerEnd ContainerRun::RunOnce(const ContainerPlan& plan) {
 
 std::string ContainerRun::MessageOf(const ContainerPlan& plan, std::int64_t from, const std::string& why,
                                     int code) const {
-  std::string tail = code == 0 ? "" : LogTail(EndOf(plan.process.log_file, from), plan.secrets);
+  auto log = EndOfLog(plan.process.log_file, from);
+  std::string tail = code == 0 || !log.ok() ? "" : LogTail(*log, plan.secrets);
   return why.empty() || tail.empty() ? why + tail : why + "\n" + tail;
 }
 

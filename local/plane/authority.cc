@@ -26,30 +26,32 @@ const std::vector<std::string> kHosts = {"127.0.0.1",
 
 http::Validity From(WallTime now) { return {now - Hours(1), now + kLife}; }
 
-bool IsFit(const http::Certificate& certificate, WallTime now) {
+// `issuer_pem`: of the authority that it has to be of; "" for none.
+bool IsFit(const http::Certificate& certificate, const std::string& issuer_pem, WallTime now) {
   auto facts = http::ReadCertificate(certificate.cert_pem);
   return facts.ok() && http::CheckKey(certificate).ok() && facts->validity.not_before <= now &&
-         now + kMargin < facts->validity.not_after;
+         now + kMargin < facts->validity.not_after &&
+         (issuer_pem.empty() || http::VerifyChain(certificate.cert_pem, issuer_pem, now).ok());
 }
 
 // A certificate in two files, and how it is made where it isn't fit.
 struct Kept {
   const char* name;
+  std::string issuer_pem;
   std::function<Result<http::Certificate>()> make;
 };
 
-Result<http::Certificate> Ensure(const PlaneFolder& folder, const Kept& kept, bool anew, WallTime now, bool* made) {
+Result<http::Certificate> Ensure(const PlaneFolder& folder, const Kept& kept, WallTime now) {
   const std::string cert = folder.Pki(fmt::format("{}.crt", kept.name));
   const std::string key = folder.Pki(fmt::format("{}.key", kept.name));
   auto cert_pem = ReadFile(cert, 1u << 20), key_pem = ReadFile(key, 1u << 20);
-  if (!anew && cert_pem.ok() && key_pem.ok()) {
+  if (cert_pem.ok() && key_pem.ok()) {
     http::Certificate there{*cert_pem, *key_pem};
-    if (IsFit(there, now)) return there;
+    if (IsFit(there, kept.issuer_pem, now)) return there;
   }
   http::Certificate fresh = TRY(kept.make());
   TRY(WriteFile(key, fresh.key_pem, 0600));
   TRY(WriteFile(cert, fresh.cert_pem, 0600));
-  *made = true;
   return fresh;
 }
 
@@ -57,18 +59,18 @@ Result<http::Certificate> Ensure(const PlaneFolder& folder, const Kept& kept, bo
 
 Result<Credentials> EnsureCredentials(const PlaneFolder& folder, WallTime now) {
   const http::Validity validity = From(now);
-  bool new_authority = false, made = false;
-  const http::Certificate authority = TRY(
-      Ensure(folder, {"ca", [&] { return http::MakeAuthority("capi-local", validity); }}, false, now, &new_authority));
+  auto another = [&] { return http::MakeAuthority("capi-local", validity); };
+  const http::Certificate authority = TRY(Ensure(folder, {"ca", "", another}, now));
+  const std::string& issuer = authority.cert_pem;
   auto serving = [&] { return http::IssueServing(authority, kHosts, validity); };
   auto client = [&] { return http::IssueClient(authority, kUser, kGroup, validity); };
   // The API server takes the public key of ServiceAccounts out of a certificate, too. With another one no token that
   // it gave out counts any more.
   auto accounts = [&] { return http::MakeAuthority("capi-local-service-accounts", validity); };
-  TRY(Ensure(folder, {"apiserver", serving}, new_authority, now, &made));
-  TRY(Ensure(folder, {"service-accounts", accounts}, false, now, &made));
+  TRY(Ensure(folder, {"apiserver", issuer, serving}, now));
+  TRY(Ensure(folder, {"service-accounts", "", accounts}, now));
   Credentials out;
-  out.administrator = TRY(Ensure(folder, {"administrator", client}, new_authority, now, &made));
+  out.administrator = TRY(Ensure(folder, {"administrator", issuer, client}, now));
   out.ca_pem = authority.cert_pem;
   return out;
 }

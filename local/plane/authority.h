@@ -16,8 +16,8 @@ struct Credentials {
   http::Certificate administrator;
 };
 
-// Makes what is missing in the folder, doesn't fit together or ends within a month: the authority (ten years; with
-// another one all others are made anew), the API server's certificate, the key of ServiceAccounts, the administrator's
+// Makes what is missing in the folder, doesn't fit together, is of another authority or ends within a month: the
+// authority (ten years), the API server's certificate, the key of ServiceAccounts, the administrator's
 // certificate. kInternal where a file can't be written.
 Result<Credentials> EnsureCredentials(const PlaneFolder& folder, WallTime now);
 

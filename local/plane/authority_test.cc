@@ -63,6 +63,20 @@ TEST_F(Authority, KeepsWhatIsFitAndMakesTheRestAnew) {
   EXPECT_EQ(Read("service-accounts.crt"), accounts);
 }
 
+// A run that was killed, or a full disk, between a new authority and what it issues.
+TEST_F(Authority, MakesAnewWhatAnotherAuthorityHasIssued) {
+  const Credentials first = Ensure();
+  const PlaneFolder other = ValueOrAbort(PlaneFolder::Make(temp_ / "other"), "folder");
+  ASSERT_TRUE(other.MakeFolders().ok());
+  const Credentials others = ValueOrAbort(EnsureCredentials(other, kNow), "credentials");
+  for (const char* name : {"ca.key", "ca.crt"})
+    ASSERT_TRUE(WriteFile(folder_.Pki(name), ValueOrAbort(ReadFile(other.Pki(name)), name), 0600).ok());
+  const Credentials mended = Ensure();
+  EXPECT_EQ(mended.ca_pem, others.ca_pem);
+  EXPECT_TRUE(http::VerifyServing(Read("apiserver.crt"), mended.ca_pem, "127.0.0.1", kNow).ok());
+  EXPECT_TRUE(http::VerifyChain(mended.administrator.cert_pem, mended.ca_pem, kNow).ok());
+}
+
 TEST_F(Authority, RenewsWhatEndsSoon) {
   const Credentials first = Ensure();
   const Credentials later = Ensure(kNow + hours(24 * 3649));

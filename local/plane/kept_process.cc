@@ -11,6 +11,7 @@ namespace {
 
 constexpr Millis kFirstPause{200}, kLongestPause{5000}, kLong{10'000};
 constexpr Millis kAskedAgain{5000};  // one that was ready
+constexpr Millis kLasts{2000};       // one that ended before
 constexpr size_t kLogLines = 3, kLongestMessage = 500;
 
 }  // namespace
@@ -61,7 +62,8 @@ void KeptProcess::Ended(int code) {
 void KeptProcess::LookWhetherReady() {
   const MonoTime now = clock_.Monotonic();
   if (!options_.is_ready) {
-    state_.ready = true;
+    // One that ends again and again runs in most looks.
+    state_.ready = state_.restarts == 0 || now - started_ >= kLasts;
     // Why the one before it ended is told until this one has shown that it lasts.
     if (now - started_ >= kLong) state_.message.clear();
     return;

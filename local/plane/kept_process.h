@@ -17,7 +17,7 @@ struct KeptProcessOptions {
   std::string name;
   ProcessOptions command;
   int port = 0;                    // for people; 0 for none
-  std::function<bool()> is_ready;  // asked while it runs; without it one that runs is ready
+  std::function<bool()> is_ready;  // asked while it runs; without it one that runs is, but for 2 s after an end
   int stop_signal = SIGTERM;       // by which it is ended, and by SIGKILL after `grace`
   Millis grace{500};
 };

@@ -74,6 +74,21 @@ TEST_F(Kept, OneThatRanForLongBeginsAnewWithThePauses) {
   }
 }
 
+// Rule G8: one that ends again and again isn't ready in between.
+TEST_F(Kept, OneThatHasEndedIsReadyOnceItLasts) {
+  const std::string first = folder_ / "first";
+  KeptProcess& kept = Make("[ -e '" + first + "' ] && exec sleep 1000; touch '" + first + "'; exit 1");
+  ASSERT_TRUE(AwaitEnd(1));
+  ASSERT_GT(kept.state().pid, 0);
+  EXPECT_FALSE(kept.state().ready);
+  clock_.Advance(Millis(1999));
+  kept.Look();
+  EXPECT_FALSE(kept.state().ready);
+  clock_.Advance(Millis(1));
+  kept.Look();
+  EXPECT_TRUE(kept.state().ready);
+}
+
 TEST_F(Kept, IsReadyWhenItSaysSo) {
   bool ready = false;
   int asked = 0;

@@ -11,6 +11,7 @@
 
 #include "base/files.h"
 #include "base/json.h"
+#include "base/strings.h"
 
 namespace capi::local {
 namespace {
@@ -21,7 +22,8 @@ constexpr char kMarker[] = "capi-local.json";
 constexpr int kFormat = 1;
 constexpr char kLock[] = "lock";
 // All that a plane makes in its folder, but the marker and the lock.
-constexpr const char* kOwn[] = {"etcd", "pods", "pki", "logs", "kubeconfig", "settings.json", "state.json", "private"};
+constexpr const char* kOwn[] = {"etcd",          "pods",       "pki",     "logs",   "kubeconfig",
+                                "settings.json", "state.json", "private", "version"};
 
 Result<std::string> NewId() {
   unsigned char bytes[8];
@@ -61,6 +63,17 @@ bool IsOurs(const std::string& folder) {
          (info.st_mode & 077) == 0;
 }
 
+Status CheckOwner(const std::string& folder) {
+  struct stat info {};
+  if (stat(folder.c_str(), &info) != 0) return FileError(folder, errno);
+  auto refused = [](std::string message) { return Error{Code::kPermissionDenied, std::move(message), {}}; };
+  if (info.st_uid != geteuid())
+    return refused(fmt::format("{} is another user's: name a folder of your own with --dir", folder));
+  if ((info.st_mode & 022) == 0) return Ok();
+  return refused(fmt::format("others may write into {}: `chmod go-w {}`, or name another folder with --dir", folder,
+                             ShellQuote(folder)));
+}
+
 // Or a lock alone, which one that was killed while it removed a plane has left.
 Result<bool> HasNothing(const std::string& folder) {
   const std::vector<std::string> names = TRY(ListDir(folder));
@@ -80,12 +93,19 @@ bool IsUsable(const std::string& folder) {
 
 }  // namespace
 
+std::string ShellQuote(std::string_view text) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:@%+=";
+  if (!text.empty() && text.find_first_not_of(kPlain) == text.npos) return std::string(text);
+  return "'" + ReplaceAll(std::string(text), "'", "'\\''") + "'";
+}
+
 Result<PlaneFolder> PlaneFolder::Make(const std::string& path) {
   const std::string folder = TRY(Absolute(path));
   std::error_code error;
   const bool there = fs::exists(folder, error);
   if (there && !fs::is_directory(folder, error))
     return Error{Code::kInvalidArgument, fmt::format("{} is no folder: name another one with --dir", folder), {}};
+  if (there) TRY(CheckOwner(folder));
   std::string id = there ? TRY(MarkedId(folder)) : "";
   if (!id.empty()) return PlaneFolder(folder, std::move(id));
   if (there && !TRY(HasNothing(folder))) {
@@ -104,9 +124,20 @@ Result<PlaneFolder> PlaneFolder::Make(const std::string& path) {
 Result<PlaneFolder> PlaneFolder::Open(const std::string& path) {
   const std::string folder = TRY(Absolute(path));
   std::string id = TRY(MarkedId(folder));
-  if (!id.empty()) return PlaneFolder(folder, std::move(id));
-  return Error{
-      Code::kNotFound, fmt::format("no plane lives in {}: `clusterctl local up --dir {}` makes one", folder, path), {}};
+  if (id.empty()) {
+    return Error{
+        Code::kNotFound,
+        fmt::format("no plane lives in {}: `clusterctl local up --dir {}` makes one", folder, ShellQuote(path)),
+        {}};
+  }
+  TRY(CheckOwner(folder));
+  return PlaneFolder(folder, std::move(id));
+}
+
+Status PlaneFolder::CheckIsThere() const {
+  const auto id = MarkedId(path_);
+  if (id.ok() && *id == id_) return Ok();
+  return Error{Code::kUnavailable, fmt::format("the plane in {} was deleted meanwhile", path_), {}};
 }
 
 Status PlaneFolder::MakeFolders() const {

@@ -13,16 +13,26 @@ namespace capi::local {
 // nullopt for what isn't set.
 using Getenv = std::function<std::optional<std::string>(const std::string& name)>;
 
+// The text as one word of a shell's line, in quotes where it needs them.
+std::string ShellQuote(std::string_view text);
+
 // A folder with a plane's marker in it. A value: paths, all absolute.
 class PlaneFolder {
  public:
   // Makes the folder where there is none, and the marker where it is empty. kFailedPrecondition where it has something
-  // else in it: nothing of a stranger's is ever written over or removed.
+  // else in it: nothing of a stranger's is ever written over or removed. kPermissionDenied where it is another user's,
+  // or others may write into it: what its settings name is run.
   static Result<PlaneFolder> Make(const std::string& path);
-  // kNotFound where no plane lives there.
+  // kNotFound where no plane lives there, kPermissionDenied as Make.
   static Result<PlaneFolder> Open(const std::string& path);
 
+  // Whether it is there still, and not removed, or another one in its place. kUnavailable where it isn't: another `up`
+  // may be made now.
+  Status CheckIsThere() const;
+
   const std::string& path() const { return path_; }
+  // "--dir PATH", as a shell takes it.
+  std::string Flag() const { return "--dir " + ShellQuote(path_); }
   // Random; its processes have it in their environment, and its private folder in its name.
   const std::string& id() const { return id_; }
 
@@ -30,6 +40,7 @@ class PlaneFolder {
   std::string Lock() const { return File("lock"); }
   std::string State() const { return File("state.json"); }
   std::string Settings() const { return File("settings.json"); }
+  std::string Version() const { return File("version"); }  // of the newest program that has brought its operator in
   std::string Etcd() const { return File("etcd"); }
   std::string Pki(std::string_view name) const { return File("pki/" + std::string(name)); }
   std::string Logs() const { return File("logs"); }

@@ -55,6 +55,49 @@ TEST(PlaneFolder, RefusesWhatIsNoPlanes) {
   EXPECT_EQ(PlaneFolder::Open(temp.path()).code(), Code::kFailedPrecondition);
 }
 
+// Rule G1: programs that its settings name run as this user.
+TEST(PlaneFolder, RefusesWhatOthersHaveOrMayWriteInto) {
+  TempFolder temp;
+  const PlaneFolder folder = ValueOrAbort(PlaneFolder::Make(temp / "plane"), "plane");
+  fs::create_directory(temp / "empty");
+  for (const std::string& path : {folder.path(), temp / "empty"}) {
+    for (mode_t mode : {0720, 0702}) {
+      ASSERT_EQ(chmod(path.c_str(), mode), 0);
+      const auto refused = PlaneFolder::Make(path);
+      ASSERT_FALSE(refused.ok()) << path;
+      EXPECT_EQ(refused.code(), Code::kPermissionDenied);
+      EXPECT_THAT(refused.error().message, HasSubstr("chmod go-w /"));
+    }
+  }
+  EXPECT_EQ(PlaneFolder::Open(folder.path()).code(), Code::kPermissionDenied);
+  ASSERT_EQ(chmod(folder.path().c_str(), 0755), 0);
+  EXPECT_TRUE(PlaneFolder::Open(folder.path()).ok());
+  if (geteuid() != 0) return;  // nobody else gives a folder away
+  ASSERT_EQ(chown(folder.path().c_str(), 12345, 12345), 0);
+  const auto theirs = PlaneFolder::Open(folder.path());
+  ASSERT_FALSE(theirs.ok());
+  EXPECT_THAT(theirs.error().message, HasSubstr("is another user's"));
+  EXPECT_EQ(PlaneFolder::Make(folder.path()).code(), Code::kPermissionDenied);
+}
+
+TEST(PlaneFolder, KnowsWhetherItIsThereStill) {
+  TempFolder temp;
+  const PlaneFolder folder = ValueOrAbort(PlaneFolder::Make(temp / "plane"), "plane");
+  EXPECT_TRUE(folder.CheckIsThere().ok());
+  ASSERT_TRUE(folder.Remove().ok());
+  EXPECT_EQ(folder.CheckIsThere().code(), Code::kUnavailable);
+  ASSERT_TRUE(PlaneFolder::Make(temp / "plane").ok());
+  EXPECT_EQ(folder.CheckIsThere().code(), Code::kUnavailable) << "it is another one";
+}
+
+TEST(ShellQuote, QuotesWhatAShellWouldPart) {
+  EXPECT_EQ(ShellQuote("/home/me/a-b_c.d"), "/home/me/a-b_c.d");
+  EXPECT_EQ(ShellQuote("my plane"), "'my plane'");
+  EXPECT_EQ(ShellQuote("it's"), "'it'\\''s'");
+  EXPECT_EQ(ShellQuote("$(x)"), "'$(x)'");
+  EXPECT_EQ(ShellQuote(""), "''");
+}
+
 // Rule G8: `down --delete` takes what is the plane's, and nothing else.
 TEST(PlaneFolder, RemovesItsOwnAlone) {
   TempFolder temp;

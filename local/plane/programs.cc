@@ -22,9 +22,8 @@ struct Place {
   std::vector<std::string> folders;
 };
 
-std::vector<Place> Places(const std::string& folder, const std::string& beside, const Getenv& getenv) {
+std::vector<Place> Places(const std::string& beside, const Getenv& getenv) {
   std::vector<Place> out;
-  if (!folder.empty()) out.push_back({fmt::format("--programs {}", folder), {folder}});
   const std::string assets = getenv("KUBEBUILDER_ASSETS").value_or("");
   out.push_back(
       {assets.empty() ? "$KUBEBUILDER_ASSETS, which isn't set" : "$KUBEBUILDER_ASSETS, " + assets, Split(assets, ':')});
@@ -57,13 +56,14 @@ Error Missing(const std::vector<std::string>& names, const std::vector<Place>& p
 
 }  // namespace
 
-std::string FindProgram(const std::string& name, const std::string& folder, const std::string& beside,
-                        const Getenv& getenv) {
-  return FindIn(Places(folder, beside, getenv), name);
+std::string FindProgram(const std::string& name, const std::string& beside, const Getenv& getenv) {
+  return FindIn(Places(beside, getenv), name);
 }
 
 Result<PlanePrograms> FindPlanePrograms(const std::string& folder, const std::string& beside, const Getenv& getenv) {
-  const std::vector<Place> places = Places(folder, beside, getenv);
+  // One of another place would be of another version.
+  const std::vector<Place> places =
+      folder.empty() ? Places(beside, getenv) : std::vector<Place>{{fmt::format("--programs {}", folder), {folder}}};
   PlanePrograms out{FindIn(places, "etcd"), FindIn(places, "kube-apiserver"),
                     FindIn(places, "kube-controller-manager")};
   std::vector<std::string> missing;

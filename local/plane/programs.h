@@ -13,13 +13,13 @@ struct PlanePrograms {
   std::string controller_manager;  // "" where there is none: then nothing collects garbage
 };
 
-// Looks in `folder` ("" for none: --programs), then $KUBEBUILDER_ASSETS, then `beside` (the folder of this program),
-// then PATH. kNotFound names what is missing, where it was looked for, and what to do.
+// Those of `folder` (--programs) alone; without one, "", each of the first place that has it: $KUBEBUILDER_ASSETS,
+// `beside` (the folder of this program), PATH. kNotFound names what is missing, where it was looked for, and what to
+// do.
 Result<PlanePrograms> FindPlanePrograms(const std::string& folder, const std::string& beside, const Getenv& getenv);
 
-// A program of that name in the same places; "" for none.
-std::string FindProgram(const std::string& name, const std::string& folder, const std::string& beside,
-                        const Getenv& getenv);
+// A program of that name in these places; "" for none.
+std::string FindProgram(const std::string& name, const std::string& beside, const Getenv& getenv);
 
 // The folder that this program lies in; "" where that isn't known.
 std::string OwnFolder();

@@ -34,7 +34,8 @@ class Programs : public ::testing::Test {
   std::map<std::string, std::string> environment_;
 };
 
-// Rule G1: --programs, KUBEBUILDER_ASSETS, beside clusterctl, PATH, in this order, for each program.
+// Rule G1: those of --programs alone; else KUBEBUILDER_ASSETS, beside clusterctl, PATH, in this order, for each
+// program.
 TEST_F(Programs, AreLookedForInOrder) {
   for (const char* name : {"etcd", "kube-apiserver", "kube-controller-manager"}) {
     for (const char* folder : {"flag", "assets", "beside", "path"}) Put(std::string(folder) + "/" + name);
@@ -61,12 +62,29 @@ TEST_F(Programs, WhatIsMissingIsNamedWithWhereItWasLookedFor) {
   Put("path/etcd");
   Put("path/kube-apiserver", 0644);  // no program
   environment_ = {{"PATH", temp_ / "path"}};
+  auto found = Find();
+  ASSERT_FALSE(found.ok());
+  EXPECT_EQ(found.code(), Code::kNotFound);
+  EXPECT_THAT(found.error().message,
+              AllOf(HasSubstr("kube-apiserver not found"), Not(HasSubstr("etcd and")), HasSubstr("KUBEBUILDER_ASSETS"),
+                    HasSubstr(temp_ / "beside"), HasSubstr("PATH"), HasSubstr("--programs")));
+}
+
+// Rule G1: etcd of one version with the API server of another would be nobody's wish.
+TEST_F(Programs, WhatTheNamedFolderLacksIsNotTakenFromElsewhere) {
+  for (const char* name : {"etcd", "kube-apiserver", "kube-controller-manager"}) Put(std::string("path/") + name);
+  environment_ = {{"PATH", temp_ / "path"}};
+  Put("flag/etcd");
   auto found = Find(temp_ / "flag");
   ASSERT_FALSE(found.ok());
   EXPECT_EQ(found.code(), Code::kNotFound);
-  EXPECT_THAT(found.error().message, AllOf(HasSubstr("kube-apiserver not found"), Not(HasSubstr("etcd and")),
-                                           HasSubstr(temp_ / "flag"), HasSubstr("KUBEBUILDER_ASSETS"),
-                                           HasSubstr(temp_ / "beside"), HasSubstr("PATH"), HasSubstr("--programs")));
+  EXPECT_THAT(found.error().message, AllOf(HasSubstr("kube-apiserver not found; looked in --programs "),
+                                           HasSubstr(temp_ / "flag"), Not(HasSubstr("PATH"))));
+  Put("flag/kube-apiserver");
+  found = Find(temp_ / "flag");
+  ASSERT_TRUE(found.ok()) << found.error().message;
+  EXPECT_EQ(found->apiserver, At("flag/kube-apiserver"));
+  EXPECT_EQ(found->controller_manager, "");
 }
 
 }  // namespace

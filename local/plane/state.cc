@@ -1,5 +1,7 @@
 #include "local/plane/state.h"
 
+#include <filesystem>
+
 #include "base/files.h"
 #include "base/json.h"
 
@@ -47,6 +49,14 @@ Status WriteState(const std::string& path, const PlaneState& state) {
                {"message", state.message},       {"processes", Json::array()}};
   for (const ProcessState& one : state.processes) json["processes"].push_back(Encode(one));
   return WriteFile(path, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n", 0600);
+}
+
+void BeginState(const std::string& path, pid_t supervisor, WallTime now) {
+  const auto before = ReadState(path);
+  PlaneState state{.supervisor = supervisor, .started = now, .message = "starting"};
+  if (before.ok()) state.port = before->port;
+  std::error_code ignored;
+  if (!WriteState(path, state).ok()) std::filesystem::remove(path, ignored);
 }
 
 }  // namespace capi::local

@@ -38,4 +38,8 @@ struct PlaneState {
 Result<PlaneState> ReadState(const std::string& path);
 Status WriteState(const std::string& path, const PlaneState& state);
 
+// The file of a run that begins: not ready, with the port of the one before. Where it can't be written there is none: a
+// supervisor may have the number of an earlier one, whose words are not to be taken for its own.
+void BeginState(const std::string& path, pid_t supervisor, WallTime now);
+
 }  // namespace capi::local

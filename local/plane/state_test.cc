@@ -26,5 +26,23 @@ TEST(State, IsReadAsItWasWritten) {
   EXPECT_EQ(ReadState(temp / "state").code(), Code::kInvalidArgument);
 }
 
+// Rule G8: after a reboot, or in a container, a supervisor has the number of an earlier one.
+TEST(State, OfARunThatBeginsIsNotTheOneOfTheRunBefore) {
+  TempFolder temp;
+  const std::string path = temp / "state.json";
+  BeginState(path, 7, WallTime(Seconds(1'800'000'000)));
+  EXPECT_EQ(ReadState(path)->port, 0);
+  PlaneState before{.supervisor = 7, .ready = true, .port = 6443};
+  before.processes.push_back({.name = "etcd", .pid = 8, .ready = true});
+  ASSERT_TRUE(WriteState(path, before).ok());
+  BeginState(path, 7, WallTime(Seconds(1'800'000'000)));
+  const auto state = ReadState(path);
+  ASSERT_TRUE(state.ok()) << state.error().message;
+  EXPECT_EQ(state->supervisor, 7);
+  EXPECT_FALSE(state->ready);
+  EXPECT_EQ(state->port, 6443);
+  EXPECT_TRUE(state->processes.empty());
+}
+
 }  // namespace
 }  // namespace capi::local

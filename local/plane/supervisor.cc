@@ -97,17 +97,21 @@ class StateFile {
 // Thread-compatible.
 class PrivateFolder {
  public:
-  explicit PrivateFolder(const std::string& path) : path_(path) { stat(path_.c_str(), &made_); }
+  PrivateFolder(const std::string& path, const PlaneFolder& plane) : path_(path), plane_(plane) {
+    stat(path_.c_str(), &made_);
+  }
 
   Status Check() const {
     struct stat now {};
     if (stat(path_.c_str(), &now) == 0 && now.st_ino == made_.st_ino && now.st_dev == made_.st_dev) return Ok();
-    return Error{
-        Code::kUnavailable, fmt::format("{} was removed, as by a logout: `clusterctl local up` goes on", path_), {}};
+    return Error{Code::kUnavailable,
+                 fmt::format("{} was removed, as by a logout: `clusterctl local up {}` goes on", path_, plane_.Flag()),
+                 {}};
   }
 
  private:
   const std::string path_;
+  const PlaneFolder& plane_;
   struct stat made_ {};
 };
 
@@ -122,7 +126,7 @@ void LogEnds(const Context& ctx, const std::vector<ProcessState>& before, const 
 Status Loop(const Context& ctx, const SupervisorOptions& options, ControlPlane& plane, RunningNode& node) {
   Clock& clock = *ctx.clock;
   StateFile file(options.folder, ctx);
-  const PrivateFolder own(options.private_folder);
+  const PrivateFolder own(options.private_folder, options.folder);
   PlaneState state{.supervisor = getpid(), .started = clock.Now(), .port = plane.port()};
   MonoTime logs_at = clock.Monotonic();
   do {
@@ -162,19 +166,13 @@ Result<PlaneLock> Take(const Context& ctx, const PlaneFolder& folder) {
   return Error{Code::kAlreadyExists, fmt::format("the plane in {} runs already", folder.path()), {}};
 }
 
-// Whether it wasn't removed before this process had its lock.
-Status CheckIsThere(const PlaneFolder& folder) {
-  auto now = PlaneFolder::Open(folder.path());
-  if (now.ok() && now->id() == folder.id()) return Ok();
-  return Error{Code::kNotFound, fmt::format("the plane in {} was deleted meanwhile", folder.path()), {}};
-}
-
 }  // namespace
 
 Status Supervise(const Context& ctx, const SupervisorOptions& options) {
   const PlaneFolder& folder = options.folder;
   PlaneLock lock = TRY(Take(ctx, folder));
-  TRY(CheckIsThere(folder));
+  TRY(folder.CheckIsThere());  // nobody removed it before this process had the lock
+  BeginState(folder.State(), getpid(), ctx.clock->Now());
   if (size_t ended = EndLeftovers(folder.id(), kLeftoversLimit); ended > 0)
     ctx.log.Warn("ended processes of a supervisor that is gone", {{"count", ended}});
   TRY(folder.MakeFolders());

@@ -1,0 +1,98 @@
+#include "cli/local/plane_watch.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/testing/await.h"
+#include "base/testing/value_or_abort.h"
+#include "cli/testing.h"
+#include "local/plane/plane_lock.h"
+
+namespace capi::cli {
+namespace {
+
+using testing::HasSubstr;
+
+const Error kStopped{Code::kCancelled, "stopped", {}};
+
+class PlaneWatchTest : public testing::Test {
+ protected:
+  ~PlaneWatchTest() override { Kill(); }
+  // A supervisor, as far as the lock tells.
+  void Supervise() {
+    int ready[2];
+    ASSERT_EQ(pipe(ready), 0);
+    supervisor_ = fork();
+    if (supervisor_ == 0) {
+      auto lock = local::PlaneLock::TryTake(plane_.Lock(), local::PlaneLock::Who::kSupervisor);
+      char byte = lock.ok() && *lock ? 'y' : 'n';
+      [[maybe_unused]] ssize_t n = write(ready[1], &byte, 1);
+      for (;;) pause();
+    }
+    char byte = 0;
+    ASSERT_EQ(read(ready[0], &byte, 1), 1);
+    ASSERT_EQ(byte, 'y');
+    close(ready[0]);
+    close(ready[1]);
+  }
+  void Kill() {
+    if (supervisor_ <= 0) return;
+    kill(supervisor_, SIGKILL);
+    waitpid(supervisor_, nullptr, 0);
+    supervisor_ = 0;
+  }
+  static Context WithClock(Clock& clock) {
+    Context out;
+    out.clock = &clock;
+    return out;
+  }
+
+  TestFolder temp_;
+  local::PlaneFolder plane_ = ValueOrAbort(local::PlaneFolder::Make(temp_ / "plane"), "plane");
+  FakeClock clock_;
+  Context ctx_ = WithClock(clock_);
+  pid_t supervisor_ = 0;
+};
+
+// G2: `down` beside an `up` that waits for providers. Another `up`, which starts the supervisor anew, has the time for
+// it.
+TEST_F(PlaneWatchTest, StopsWhatWaitsForAPlaneThatHasEnded) {
+  Supervise();
+  PlaneWatch watch(ctx_, plane_, Seconds(3));
+  const std::stop_token stop = watch.context().stop;
+  clock_.AwaitWaiters(1);
+  EXPECT_FALSE(stop.stop_requested()) << "it runs";
+  Kill();
+  clock_.Advance(Seconds(2));
+  EXPECT_FALSE(stop.stop_requested());
+  EXPECT_TRUE(Await([&] {
+    clock_.Advance(Millis(200));
+    return stop.stop_requested();
+  }));
+  const Status told = watch.Explain(kStopped);
+  ASSERT_FALSE(told.ok());
+  EXPECT_EQ(told.code(), Code::kUnavailable);
+  EXPECT_THAT(told.error().message, HasSubstr("has ended meanwhile"));
+}
+
+TEST_F(PlaneWatchTest, LeavesOtherErrorsAsTheyAre) {
+  Supervise();
+  PlaneWatch watch(ctx_, plane_);
+  EXPECT_EQ(watch.Explain(kStopped).code(), Code::kCancelled);
+}
+
+TEST_F(PlaneWatchTest, PassesOnTheStopOfItsOwner) {
+  std::stop_source stop;
+  const Context ctx = ctx_.WithStop(stop.get_token());
+  PlaneWatch watch(ctx, plane_, Seconds(1000));
+  stop.request_stop();
+  EXPECT_TRUE(watch.context().stop.stop_requested());
+  EXPECT_EQ(watch.Explain(kStopped).code(), Code::kCancelled);
+  EXPECT_FALSE(ctx.Check().ok());
+}
+
+}  // namespace
+}  // namespace capi::cli

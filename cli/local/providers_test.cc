@@ -1,0 +1,60 @@
+#include "cli/local/providers.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+namespace capi::cli {
+namespace {
+
+using enum api::ProviderType;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+PresentProvider Of(api::ProviderType type, const std::string& name, const std::string& recorded) {
+  PresentProvider out;
+  out.provider = {type, name, name + "-system", "v1.0.0"};
+  out.has_object = true;
+  out.recorded = recorded;
+  return out;
+}
+
+// G2: the same command again leaves what it has installed as it is, whatever was released since.
+TEST(TakeInstalled, IsWhatIsThereAndNamesNoVersion) {
+  PresentProvider going = Of(kIpam, "going", "v1.0.0");
+  going.deleting = true;
+  const std::vector<PresentProvider> present = {
+      Of(kCore, "cluster-api", "v1.0.0"), Of(kInfrastructure, "aws", "v1.0.0"), Of(kInfrastructure, "half", ""), going};
+  ProviderFlags flags = {{kInfrastructure, {"AWS", "aws:v1.1.0", "half", "docker", "not a name"}},
+                         {kBootstrap, {"aws"}},
+                         {kIpam, {"going"}}};
+  EXPECT_THAT(TakeInstalled(present, flags), ElementsAre(api::ProviderId{kInfrastructure, "aws-system", "aws"}));
+  EXPECT_THAT(flags[kInfrastructure], ElementsAre("aws:v1.1.0", "half", "docker", "not a name"));
+  EXPECT_THAT(flags[kBootstrap], ElementsAre("aws"));
+  EXPECT_THAT(flags[kIpam], ElementsAre("going"));
+}
+
+// A first `up` that was broken off goes on as init does: the types that it named have no default.
+TEST(TakeInstalled, IsNothingBeforeThereIsACore) {
+  ProviderFlags flags = {{kBootstrap, {"rke2"}}};
+  EXPECT_THAT(TakeInstalled({Of(kCore, "cluster-api", ""), Of(kBootstrap, "rke2", "v1.0.0")}, flags), IsEmpty());
+  EXPECT_THAT(flags[kBootstrap], ElementsAre("rke2"));
+}
+
+TEST(PassOverPaused, TakesOutWhatIsPausedAndSaysSo) {
+  PresentProvider paused = Of(kInfrastructure, "aws", "v1.0.0"), going = Of(kIpam, "going", "v1.0.0");
+  paused.held = going.held = going.deleting = true;
+  const api::ProviderId core{kCore, "cluster-api-system", "cluster-api"}, ipam{kIpam, "going-system", "going"};
+  std::vector<api::ProviderId> ids = {core, {kInfrastructure, "aws-system", "aws"}, ipam};
+  std::ostringstream out;
+  Notes notes(out);
+  PassOverPaused({Of(kCore, "cluster-api", "v1.0.0"), paused, going}, ids, notes);
+  EXPECT_THAT(ids, ElementsAre(core, ipam));
+  EXPECT_THAT(out.str(), HasSubstr("infrastructure-aws in namespace aws-system is paused"));
+  EXPECT_THAT(out.str(), testing::Not(HasSubstr("going")));
+}
+
+}  // namespace
+}  // namespace capi::cli
