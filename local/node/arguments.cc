@@ -123,7 +123,12 @@ class Leading {
   }
 
   void Elect() {
-    if (!election_) return;
+    std::string by_default;  // a flag that isn't there, and is on
+    for (const char* flag : kElections) {
+      auto known = options_.flags.find(flag);
+      if (known != options_.flags.end() && known->second == "true" && !there_.contains(flag)) by_default = flag;
+    }
+    if (!election_ && by_default.empty()) return;
     for (const char* flag : kElectionNamespaces) {
       if (there_.contains(flag)) return;
       if (!options_.flags.contains(flag)) continue;
@@ -135,6 +140,7 @@ class Leading {
       std::optional<Flag> flag = FlagOf(value);
       if (flag && IsElection(flag->name)) value = fmt::format("{}{}=false", flag->dashes, flag->name);
     }
+    if (!by_default.empty()) out_.values.push_back(fmt::format("--{}=false", by_default));
   }
 
   const ArgumentOptions& options_;

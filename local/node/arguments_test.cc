@@ -123,6 +123,14 @@ TEST(Arguments, HoldAnElectionOnlyWhereItHasANamespace) {
     EXPECT_THAT(none.values, ElementsAre("--leader-elect=false", "--v=1"));
     EXPECT_TRUE(none.alone);
   }
+  // One that is held without being asked for.
+  const Flags on = {{"leader-elect", "true"}};
+  Arguments unasked = On({"--v=1"}, {.flags = on});
+  EXPECT_THAT(unasked.values, ElementsAre("--v=1", "--leader-elect=false"));
+  EXPECT_TRUE(unasked.alone);
+  EXPECT_THAT(On({}, {.flags = {{"leader-elect", "true"}, {"leader-elect-namespace", ""}}}).values,
+              ElementsAre("--leader-elect-namespace=a-system"));
+  EXPECT_FALSE(On({"--leader-elect=false"}, {.flags = on}).alone);
   Arguments off = On({"--leader-elect=false"});
   EXPECT_THAT(off.values, ElementsAre("--leader-elect=false"));
   EXPECT_FALSE(off.alone);

@@ -2,12 +2,14 @@
 
 #include <fmt/core.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 
 #include "base/strings.h"
 #include "local/node/probes.h"
+#include "local/programs/executable.h"
 
 namespace capi::local {
 namespace {
@@ -22,6 +24,8 @@ constexpr KnownMount kKnownMounts[] = {
 
 // What a Pod's process has of its own; and what of the user's is no secret.
 constexpr std::array kOwn = {"HOME", "TMPDIR", "KUBECONFIG"};
+// Of an image they name files of its own, which aren't there on this machine.
+constexpr std::array kOfImagesFiles = {"SSL_CERT_FILE", "SSL_CERT_DIR"};
 constexpr std::array kOpen = {"PATH", "NO_PROXY", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR"};
 
 std::vector<std::string> Words(const Json& container, const char* field, const Variables& variables) {
@@ -45,12 +49,19 @@ std::string PathOf(const std::string& image, const std::string& root, const std:
   return Join(folders, ":");
 }
 
+// What this machine says of proxies and certificates, and what the user names, counts more than what an image says.
 Variables Below(const NodeParts& node, const PodFiles& files, const Program& program) {
   Variables variables;
-  for (const std::string& entry : node.options.environment) Put(variables, entry);
-  const std::string path = variables["PATH"];
   for (const auto& [name, value] : program.environment) {
-    variables[name] = name == "PATH" ? PathOf(value, program.root, path) : value;
+    if (std::find(kOfImagesFiles.begin(), kOfImagesFiles.end(), name) == kOfImagesFiles.end()) variables[name] = value;
+  }
+  auto path = variables.find("PATH");
+  const std::string of_image = path == variables.end() ? "" : path->second;
+  for (const std::string& entry : node.options.environment) Put(variables, entry);
+  if (!of_image.empty()) {
+    const bool has = std::any_of(node.options.environment.begin(), node.options.environment.end(),
+                                 [](const std::string& entry) { return entry.starts_with("PATH="); });
+    variables["PATH"] = PathOf(of_image, program.root, has ? variables["PATH"] : "");
   }
   variables["HOME"] = files.home();
   variables["TMPDIR"] = files.tmp();
@@ -76,11 +87,18 @@ std::set<std::string> LeadVariables(Variables& variables, const Variables& below
   return named;
 }
 
-std::string FolderOf(const Json& container, const Program& program, const PodFiles& files) {
-  std::string own = GetString(container, {"workingDir"});
-  std::string folder = own.empty() || program.root.empty() ? program.working_folder : program.root + own;
+bool IsFolder(const std::string& path) {
   struct stat there {};
-  return !folder.empty() && stat(folder.c_str(), &there) == 0 ? folder : files.home();
+  return stat(path.c_str(), &there) == 0 && S_ISDIR(there.st_mode);
+}
+
+// Its words are looked for there, too. A program without an image's files has no folder of these.
+Status SetWorkingFolder(const Json& container, Program& program) {
+  const std::string own = GetString(container, {"workingDir"});
+  if (own.empty() || program.root.empty()) return Ok();
+  program.working_folder = PathBelow(program.root, own);
+  if (IsFolder(program.working_folder)) return Ok();
+  return Error{Code::kUnsupported, fmt::format("workingDir: the image has no folder {}", own), {}};
 }
 
 // Those that another container of the Pod declares may be asked by this one's probes; they aren't its own.
@@ -100,16 +118,82 @@ std::set<int> UnledPorts(const kube::Object& pod, const Json& container, const s
   return unled;
 }
 
+bool NamesPort(std::string_view word, int port) {
+  const size_t host = word.find("://");
+  const std::string text = fmt::format(":{}", port);
+  for (size_t at = host; at != word.npos && (at = word.find(text, at + 1)) != word.npos;) {
+    const size_t end = at + text.size();
+    if (end == word.size() || word[end] == '/') return true;
+  }
+  return false;
+}
+
+// Like execvp, in the process's own PATH.
+Result<std::string> ProgramInPath(const std::string& word, const std::vector<std::string>& environment) {
+  if (word.find('/') != word.npos) return word;
+  for (const std::string& entry : environment) {
+    if (!entry.starts_with("PATH=")) continue;
+    for (const std::string& folder : Split(entry.substr(5), ':')) {
+      std::string path = fmt::format("{}/{}", folder, word);
+      if (folder.starts_with('/') && !IsFolder(path) && access(path.c_str(), X_OK) == 0) return path;
+    }
+  }
+  return Error{Code::kNotFound, fmt::format("exec.command: {} isn't in PATH", word), {}};
+}
+
+Error Unsupported(const std::string& field) {
+  return {Code::kUnsupported, field + " isn't carried out on a local plane", {}};
+}
+
+bool IsNamed(const Json& value, const char* field) {
+  const Json* found = Find(value, {field});
+  return found != nullptr && !found->empty();
+}
+
+Status CheckMounts(const Json& container) {
+  const Json* mounts = Find(container, {"volumeMounts"});
+  if (mounts == nullptr || !mounts->is_array()) return Ok();
+  for (const Json& mount : *mounts) {
+    if (IsNamed(mount, "subPathExpr"))
+      return Unsupported(fmt::format("volumeMounts[name={}].subPathExpr", GetString(mount, {"name"})));
+  }
+  return Ok();
+}
+
 }  // namespace
+
+Status CheckPod(const kube::Object& pod) {
+  const Json* spec = Find(pod.json(), {"spec"});
+  if (spec == nullptr) return Ok();
+  if (IsNamed(*spec, "readinessGates")) return Unsupported("spec.readinessGates");
+  const std::string policy = GetString(*spec, {"restartPolicy"}, "Always");
+  return policy == "Always" ? Ok() : Status(Unsupported("spec.restartPolicy: " + policy));
+}
+
+std::set<int> PortsNamedByOthers(const kube::Object& pod, const Json& container, const std::set<int>& ports) {
+  std::set<int> named;
+  const Json* all = Find(pod.json(), {"spec", "containers"});
+  if (all == nullptr || !all->is_array()) return named;
+  for (const Json& other : *all) {
+    if (GetString(other, {"name"}) == GetString(container, {"name"})) continue;
+    for (const char* field : {"command", "args"}) {
+      for (const std::string& word : Words(other, field, {})) {
+        for (int port : ports) {
+          if (NamesPort(word, port)) named.insert(port);
+        }
+      }
+    }
+  }
+  return named;
+}
 
 Status CheckContainer(const NodeOptions& options, const Json& container) {
   for (const char* field : {"startupProbe", "readinessProbe", "livenessProbe"}) TRY(ProbeOf(container, field));
-  if (const Json* hooks = Find(container, {"lifecycle"}); hooks != nullptr && !hooks->empty()) {
-    return Error{Code::kUnsupported, "lifecycle isn't carried out on a local plane", {}};
+  for (const char* field : {"lifecycle", "volumeDevices", "restartPolicyRules"}) {
+    if (IsNamed(container, field)) return Unsupported(field);
   }
-  if (GetString(container, {"restartPolicy"}) == "Always") {
-    return Error{Code::kUnsupported, "restartPolicy: Always (a sidecar) isn't carried out on a local plane", {}};
-  }
+  if (GetString(container, {"restartPolicy"}) == "Always") return Unsupported("restartPolicy: Always (a sidecar)");
+  TRY(CheckMounts(container));
   for (const std::string& entry : options.environment) {
     std::string name = entry.substr(0, entry.find('='));
     if (std::find(kOwn.begin(), kOwn.end(), name) == kOwn.end()) continue;
@@ -137,17 +221,16 @@ Result<ContainerPlan> PlanContainer(const Context& ctx, NodeParts& node, PodFile
   const Variables below = Below(node, files, program);
   auto environment = TRY(EnvironmentOf(pod, container, below, files.Source(ctx)));
   Variables& variables = environment.variables;
-  const auto mounts = MountsOf(pod, container, files.volumes());
+  TRY(SetWorkingFolder(container, program));
+  auto mounts = MountsOf(pod, container, files.volumes());
   auto argv = TRY(ArgumentsOf(program, Words(container, "command", variables), Words(container, "args", variables)));
   std::set<std::string> named = LeadVariables(variables, below, mounts);
 
   ContainerPlan plan;
   std::vector<int> ports = PortsOf(container);
-  ArgumentOptions options{.flags = node.help.Of(ctx, argv[0], files.tmp(), node.options.environment),
-                          .ports = std::set<int>(ports.begin(), ports.end()),
-                          .mounts = mounts,
-                          .ns = pod.ns(),
-                          .port_of = [](int) { return FreePort(); }};
+  ArgumentOptions options{.ports = std::set<int>(ports.begin(), ports.end()), .mounts = mounts, .ns = pod.ns()};
+  options.flags = TRY(node.help.Of(ctx, argv[0], files.tmp(), node.options.environment));
+  options.port_of = [&](int port) { return PortsNamedByOthers(pod, container, {port}).empty() ? FreePort() : port; };
   Arguments led = ArgumentsOnLoopback(std::vector<std::string>(argv.begin() + 1, argv.end()), options);
   named.insert(led.named.begin(), led.named.end());
   std::string unled = UnledMount(pod, container, named);
@@ -156,12 +239,17 @@ Result<ContainerPlan> PlanContainer(const Context& ctx, NodeParts& node, PodFile
   plan.process.argv = {argv[0]};
   plan.process.argv.insert(plan.process.argv.end(), led.values.begin(), led.values.end());
   plan.process.log_file = files.Log(GetString(container, {"name"}));
-  plan.process.folder = FolderOf(container, program, files);
+  plan.process.folder = program.working_folder.empty() ? files.home() : program.working_folder;
   plan.process.inherit_environment = false;
   for (const auto& [name, value] : variables) plan.process.environment.push_back(fmt::format("{}={}", name, value));
   plan.program = std::move(program);
+  plan.mounts = std::move(mounts);
   plan.ports = std::move(led.ports);
   plan.unled = UnledPorts(pod, container, plan.ports);
+  std::erase_if(plan.ports, [&](const std::pair<const int, int>& port) {
+    if (port.first == port.second) plan.unled.insert(port.first);  // it may be taken
+    return port.first == port.second;
+  });
   plan.secrets = std::move(environment.secrets);
   for (std::string& value : ValuesToHide(node.options.environment)) plan.secrets.push_back(std::move(value));
   plan.alone = led.alone;
@@ -170,9 +258,20 @@ Result<ContainerPlan> PlanContainer(const Context& ctx, NodeParts& node, PodFile
 
 Result<ProcessOptions> PlanProbe(const ContainerPlan& plan, const std::vector<std::string>& command) {
   ProcessOptions process = plan.process;
-  // Without an image's files a command of the Pod is one of this machine: it isn't the container's program again.
-  process.argv = plan.program.root.empty() ? command : TRY(ArgumentsOf(plan.program, command, {}));
-  if (process.argv.empty()) return Error{Code::kInvalidArgument, "exec.command is empty", {}};
+  if (command.empty()) return Error{Code::kInvalidArgument, "exec.command is empty", {}};
+  std::set<std::string> ignored;
+  std::vector<std::string> words = {command[0]};
+  for (size_t i = 1; i < command.size(); ++i)
+    words.push_back(LedPath(command[i], plan.mounts, ignored).value_or(command[i]));
+  if (const auto led = LedPath(words[0], plan.mounts, ignored)) {
+    words[0] = *led;
+  } else if (!plan.program.root.empty()) {
+    words = TRY(ArgumentsOf(plan.program, words, {}));
+  } else {
+    // Without an image's files a command of the Pod is one of this machine: it isn't the container's program again.
+    words[0] = TRY(ProgramInPath(words[0], process.environment));
+  }
+  process.argv = std::move(words);
   process.log_file = "";
   return process;
 }

@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/files.h"
+#include "base/testing/temp_folder.h"
 #include "base/testing/value_or_abort.h"
 #include "base/yaml/yaml.h"
+#include "local/node/api_testing.h"
 
 namespace capi::local {
 namespace {
@@ -22,6 +25,9 @@ TEST(CheckContainer, RefusesWhatItDoesNotDo) {
                         {"{lifecycle: {}}", ""},
                         {"{lifecycle: {preStop: {exec: {command: [a]}}}}", "lifecycle isn't"},
                         {"{restartPolicy: Always}", "restartPolicy: Always"},
+                        {"{volumeDevices: [{name: v}]}", "volumeDevices isn't"},
+                        {"{volumeMounts: [{name: v, subPath: a}]}", ""},
+                        {"{volumeMounts: [{name: v, subPathExpr: $(A)}]}", "volumeMounts[name=v].subPathExpr isn't"},
                         {"{livenessProbe: {grpc: {port: 1}}}", "livenessProbe.grpc"},
                         {"{livenessProbe: {httpGet: {port: 1, host: localhost}}}", ""},
                         {"{readinessProbe: {httpGet: {port: 1, host: example.com}}}", "readinessProbe.httpGet.host"},
@@ -40,6 +46,104 @@ TEST(CheckContainer, RefusesTheUsersOwnVariables) {
     EXPECT_THAT(checked.error().message, HasSubstr(std::string("the variable ") + name));
   }
   EXPECT_TRUE(CheckContainer({.environment = {"PATH=/bin", "HOMER=/x"}}, Json::object()).ok());
+}
+
+TEST(CheckPod, RefusesWhatItDoesNotDo_G5) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"{}", ""},
+      {"{restartPolicy: Always, readinessGates: []}", ""},
+      {"{restartPolicy: Never}", "spec.restartPolicy: Never isn't"},
+      {"{readinessGates: [{conditionType: a}]}", "spec.readinessGates isn't"},
+  };
+  for (const auto& [spec, words] : cases) {
+    Status checked = CheckPod(kube::Object(Json{{"spec", Yaml(spec)}}));
+    EXPECT_EQ(checked.ok(), *words == '\0') << spec;
+    EXPECT_THAT(checked.ok() ? "" : checked.error().message, HasSubstr(words));
+  }
+}
+
+// G5: who is asked by another container at a port stays there.
+TEST(Ports, ThatAnotherContainerNamesStay_G5) {
+  const Json spec = Yaml(R"(
+containers:
+- {name: c, args: ["--upstream=http://127.0.0.1:8083/"]}
+- {name: proxy, args: ["--upstream=http://127.0.0.1:8080/", "--to", "https://localhost:8081", "--port=8082", "--x=http://a:80844"]}
+)");
+  const kube::Object pod(Json{{"spec", spec}});
+  EXPECT_THAT(PortsNamedByOthers(pod, spec["containers"][0], {8080, 8081, 8082, 8083, 8084}),
+              testing::ElementsAre(8080, 8081));
+}
+
+// G7: a probe's command is looked for where the process would look for it.
+TEST(PlanProbe, FindsItsProgramAndVolumes_G7) {
+  TempFolder folder;
+  ASSERT_TRUE(WriteFile(folder / "check", "#!/bin/sh\n", 0755).ok());
+  ContainerPlan plan;
+  plan.process.environment = {"A=b", "PATH=relative:/none:" + folder.path()};
+  plan.mounts = {{"/etc/s", folder.path()}};
+  auto words = [&](std::vector<std::string> command) {
+    auto planned = PlanProbe(plan, command);
+    return planned.ok() ? planned->argv : std::vector<std::string>{planned.error().message};
+  };
+  EXPECT_THAT(words({"check", "/etc/s/key", "-x"}), testing::ElementsAre(folder / "check", folder / "key", "-x"));
+  EXPECT_THAT(words({"/etc/s/check"}), testing::ElementsAre(folder / "check"));
+  EXPECT_THAT(words({"/bin/true"}), testing::ElementsAre("/bin/true"));
+  EXPECT_THAT(words({"none"}), testing::ElementsAre("exec.command: none isn't in PATH"));
+  plan.program.root = folder.path();
+  EXPECT_THAT(words({"/check", "/etc/s/key"}), testing::ElementsAre(folder / "check", folder / "key"));
+  EXPECT_THAT(words({"/none"}), testing::ElementsAre(HasSubstr("the image has no program")));
+}
+
+class Plan : public testing::Test {
+ protected:
+  Plan() { EXPECT_TRUE(WriteFile(program_.path, "#!/bin/sh\n", 0755).ok()); }
+  Result<ContainerPlan> Of(std::string_view container) {
+    Json pod = {{"metadata", {{"name", "p"}, {"namespace", "n"}}}, {"spec", {{"automountServiceAccountToken", false}}}};
+    pod["spec"]["containers"] = Json::array({Yaml(container)});
+    const kube::Object object(pod);
+    PodFiles files(api_.client(), options_, SystemClock(), object);
+    TRY(files.MakeFolders());
+    return PlanContainer({}, node_, files, object, pod["spec"]["containers"][0], program_);
+  }
+
+  TempFolder folder_;
+  Program program_{.path = folder_ / "manager", .root = folder_.path()};
+  struct : Programs {
+    Result<Program> Find(const Context&, const std::string&) override { return Error{}; }
+  } programs_;
+  ApiStandIn api_;
+  NodeOptions options_{.folder = folder_ / "pods", .volumes = folder_ / "volumes"};
+  NodeParts node_{
+      .client = api_.client(), .programs = programs_, .options = options_, .clock = SystemClock(), .wake = [] {}};
+};
+
+// G5: an image's variables are below those of the user and of the machine, and name none of its own certificates.
+TEST_F(Plan, VariablesOfTheUserGoOverTheImages_G5) {
+  program_.environment = {{"PATH", "/app"}, {"KEY", "image"}, {"OTHER", "image"}, {"SSL_CERT_DIR", "/etc/ssl"}};
+  program_.environment.emplace_back("SSL_CERT_FILE", "/etc/ssl/certs/ca-certificates.crt");
+  options_.environment = {"PATH=/usr/bin:/bin", "KEY=user", "SSL_CERT_FILE=/home/u/corp.pem"};
+  auto plan = Of("{name: c, command: [/manager], env: [{name: OWN, value: x}]}");
+  ASSERT_TRUE(plan.ok()) << plan.error().message;
+  EXPECT_THAT(
+      plan->process.environment,
+      testing::UnorderedElementsAre("PATH=" + folder_.path() + "/app:/usr/bin:/bin", "KEY=user", "OTHER=image",
+                                    "SSL_CERT_FILE=/home/u/corp.pem", "OWN=x", "HOME=" + (folder_ / "pods/n_p/home"),
+                                    "TMPDIR=" + (folder_ / "pods/n_p/tmp")));
+}
+
+// G5: a working folder is one of the image, and what is named by a relative path lies there.
+TEST_F(Plan, WorkingFolderIsTheContainers_G5) {
+  options_.environment = {"PATH=/usr/bin:/bin"};
+  program_.working_folder = folder_.path();
+  ASSERT_TRUE(std::filesystem::create_directory(folder_ / "app"));
+  ASSERT_TRUE(WriteFile(folder_ / "app/m", "#!/bin/sh\n", 0755).ok());
+  auto plan = Of("{name: c, workingDir: /../app/, command: [./m]}");
+  ASSERT_TRUE(plan.ok()) << plan.error().message;
+  EXPECT_EQ(plan->process.folder, folder_ / "app");
+  EXPECT_EQ(plan->process.argv[0], folder_ / "app/m");
+  auto none = Of("{name: c, workingDir: /none, command: [/manager]}");
+  ASSERT_FALSE(none.ok());
+  EXPECT_EQ(none.error().message, "workingDir: the image has no folder /none");
 }
 
 // G3: a status has no value that the user passes on.

@@ -16,7 +16,7 @@ namespace capi::local {
 namespace {
 
 constexpr Millis kTick{100};
-constexpr Seconds kLongestForFields{2}, kLongestForPrograms{60};
+constexpr Seconds kLongestForFields{2};
 constexpr std::int64_t kLongestLog = 32ll << 20;
 constexpr int kNotStarted = 128;  // as a kubelet's runtime has it
 
@@ -37,6 +37,7 @@ void BeginAnew(const std::string& path) {
 
 struct ContainerRun::Probes {
   std::optional<ProbeState> startup, readiness, liveness;
+  std::optional<Seconds> grace;  // that of the one that failed
 };
 
 ContainerRun::ContainerRun(PodParts& pod, const Json& container, size_t index, bool init)
@@ -67,14 +68,16 @@ void ContainerRun::Run() {
   BackOff back_off;
   while (!stopped()) {
     std::optional<ContainerPlan> plan = Prepare();
-    if (!plan || !AwaitTurn(plan->alone)) return;
+    bool waited = false;
+    if (!plan || !AwaitTurn(plan->alone, waited)) return;
     MonoTime started = pod_.node.clock.Monotonic();
-    ContainerEnd end = RunInTurn(*plan);
-    bool done = stopped() || (init_ && end.exit_code == 0);
+    std::optional<ContainerEnd> end = RunInTurn(std::move(*plan), waited);
+    if (!end) continue;
+    bool done = stopped() || (init_ && end->exit_code == 0);
     Change([&](ContainerFacts& facts) {
       facts.state = ContainerFacts::State::kEnded;
       facts.end = end;
-      facts.ready = init_ && end.exit_code == 0;
+      facts.ready = init_ && end->exit_code == 0;
       facts.began = false;
       facts.pid = 0;
     });
@@ -91,6 +94,7 @@ void ContainerRun::Run() {
 Result<ContainerPlan> ContainerRun::TryPrepare(bool& found) {
   const std::string image = GetString(container_, {"image"});
   found = true;
+  TRY(CheckPod(pod_.pod));
   TRY(CheckContainer(pod_.node.options, container_));
   found = false;
   auto program = TRY(pod_.node.programs.Find(ctx_, image));
@@ -135,33 +139,38 @@ std::optional<ContainerPlan> ContainerRun::Prepare() {
     if (plan.ok()) return std::move(*plan);
     if (stopped()) break;
     Wait(found ? "CreateContainerConfigError" : "ErrImagePull", plan.error().message);
-    Millis longest = found ? Millis(kLongestForFields) : Millis(kLongestForPrograms);
-    if (!Sleep(delay.Next(longest))) break;
+    if (!Sleep(found ? delay.Next(kLongestForFields) : delay.NextFor(plan.error()))) break;
   }
   return std::nullopt;
 }
 
-bool ContainerRun::AwaitTurn(bool alone) {
-  bool told = false;
+bool ContainerRun::AwaitTurn(bool alone, bool& waited) {
   while (!pod_.node.runners.Begin(pod_.owner, pod_.pod.uid(), alone)) {
-    if (!told) {
+    if (!waited) {
       Wait("ContainerCreating",
-           "outside of a cluster its election can't be held, so it starts when the Deployment's other process has "
-           "ended");
+           "one process of its Deployment runs at a time (its election can't be held outside of a cluster, or its port "
+           "is no other one), so it starts when the other one has ended; with more replicas than one the Deployment is "
+           "never available");
       pod_.node.wake();
     }
-    told = true;
+    waited = true;
     if (!Sleep(kTick)) return false;
   }
   return true;
 }
 
-ContainerEnd ContainerRun::RunInTurn(const ContainerPlan& plan) {
+// nullopt where it has to be prepared again.
+std::optional<ContainerEnd> ContainerRun::RunInTurn(ContainerPlan plan, bool waited) {
   struct Turn {
     PodParts& pod;
     ~Turn() { pod.node.runners.End(pod.owner, pod.pod.uid()); }  // also by an exception: others wait for it
   } turn{pod_};
-  return RunOnce(plan);
+  if (!waited) return RunOnce(plan);
+  // The plan may be hours old: its ports may be somebody's by now, and its Secrets have other values.
+  bool found = false;
+  auto anew = TryPrepare(found);
+  if (!anew.ok()) return std::nullopt;
+  return RunOnce(*anew);
 }
 
 ContainerEnd ContainerRun::RunOnce(const ContainerPlan& plan) {
@@ -223,8 +232,8 @@ int ContainerRun::Watch(const ContainerPlan& plan, Process& process, std::string
     if (stopped()) return End(process, Millis::max());
     AskAll(plan, process.pid(), probes, why);
     if (!why.empty()) {
-      Seconds grace(GetInt(pod_.pod.json(), {"spec", "terminationGracePeriodSeconds"}, 30));
-      return End(process, grace);
+      Seconds pods = Bounded(GetInt(pod_.pod.json(), {"spec", "terminationGracePeriodSeconds"}, 30));
+      return End(process, probes.grace.value_or(pods));
     }
     if (clock.Monotonic() < trim) continue;
     trim = clock.Monotonic() + Seconds(10);
@@ -247,7 +256,10 @@ void ContainerRun::AskAll(const ContainerPlan& plan, pid_t group, Probes& probes
   };
   if (probes.startup && !probes.startup->good()) {
     Status answer = ask(*probes.startup);
-    if (probes.startup->Late(clock.Monotonic())) why = "its startupProbe didn't succeed in time";
+    if (probes.startup->Late(clock.Monotonic())) {
+      why = "its startupProbe didn't succeed in time";
+      probes.grace = probes.startup->spec().grace;
+    }
     if (!probes.startup->good()) return;
     // Liveness is asked from now on.
     if (probes.liveness) {
@@ -271,6 +283,7 @@ void ContainerRun::AskAll(const ContainerPlan& plan, pid_t group, Probes& probes
     Status answer = ask(*probes.liveness);
     if (!probes.liveness->good()) {
       why = "its livenessProbe failed" + (answer.ok() ? std::string() : ": " + answer.error().message);
+      probes.grace = probes.liveness->spec().grace;
     }
   }
 }

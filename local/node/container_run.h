@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <optional>
 #include <stop_token>
 
 #include "local/node/back_off.h"
@@ -41,8 +42,8 @@ class ContainerRun {
   std::optional<ContainerPlan> Prepare();
   Result<ContainerPlan> TryPrepare(bool& found);
   Status CheckPorts(ContainerPlan& plan);
-  bool AwaitTurn(bool alone);
-  ContainerEnd RunInTurn(const ContainerPlan& plan);
+  bool AwaitTurn(bool alone, bool& waited);
+  std::optional<ContainerEnd> RunInTurn(ContainerPlan plan, bool waited);
   ContainerEnd RunOnce(const ContainerPlan& plan);
   int Watch(const ContainerPlan& plan, Process& process, std::string& why);
   void AskAll(const ContainerPlan& plan, pid_t group, Probes& probes, std::string& why);

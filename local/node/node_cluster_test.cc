@@ -15,7 +15,7 @@
 #include "kube/meta/health.h"
 #include "kube/testing/control_plane.h"
 #include "local/node/node_testing.h"
-#include "local/node/not_run.h"
+#include "local/node/objects/not_run.h"
 #include "local/node/pod_status.h"
 #include "local/node/program_help.h"
 #include "local/node/services/listeners.h"

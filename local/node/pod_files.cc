@@ -6,7 +6,7 @@
 
 #include <cerrno>
 #include <filesystem>
-#include <set>
+#include <functional>
 
 #include "base/encoding.h"
 #include "base/files.h"
@@ -26,15 +26,46 @@ const Json& VolumesOf(const kube::Object& pod) {
   return volumes != nullptr && volumes->is_array() ? *volumes : none;
 }
 
-// What isn't in `files` goes. Folders stay: they hold nothing.
-void RemoveOthers(const std::string& folder, const VolumeFiles& files) {
+// What isn't in `files` goes, and is told. Folders stay: they hold nothing.
+void RemoveOthers(const std::string& folder, const VolumeFiles& files,
+                  const std::function<void(const std::string& path)>& removed) {
   std::error_code ignored;
   for (auto at = std::filesystem::recursive_directory_iterator(folder, ignored);
        at != std::filesystem::recursive_directory_iterator(); at.increment(ignored)) {
     if (!at->is_regular_file(ignored)) continue;
     std::string name = std::filesystem::relative(at->path(), folder, ignored).string();
-    if (!files.contains(name)) unlink(at->path().c_str());
+    if (files.contains(name)) continue;
+    unlink(at->path().c_str());
+    removed(at->path().string());
   }
+}
+
+// With a type a kubelet looks for it, or makes it: here it has to be there.
+Status CheckHostPath(const Json& volume) {
+  const std::string path = GetString(volume, {"hostPath", "path"}), type = GetString(volume, {"hostPath", "type"});
+  if (type.empty() || access(path.c_str(), F_OK) == 0) return Ok();
+  return Error{Code::kNotFound,
+               fmt::format("volumes[name={}].hostPath.type: {} isn't there, and a local plane makes none",
+                           GetString(volume, {"name"}), path),
+               {}};
+}
+
+// Of all mounts of a volume.
+std::vector<std::string> SubPathsOf(const kube::Object& pod, const std::string& volume) {
+  std::vector<std::string> paths;
+  for (const char* list : {"initContainers", "containers"}) {
+    const Json* containers = Find(pod.json(), {"spec", list});
+    if (containers == nullptr || !containers->is_array()) continue;
+    for (const Json& container : *containers) {
+      const Json* mounts = Find(container, {"volumeMounts"});
+      if (mounts == nullptr || !mounts->is_array()) continue;
+      for (const Json& mount : *mounts) {
+        std::string below = GetString(mount, {"subPath"});
+        if (GetString(mount, {"name"}) == volume && !below.empty()) paths.push_back(std::move(below));
+      }
+    }
+  }
+  return paths;
 }
 
 }  // namespace
@@ -65,15 +96,28 @@ Status PodFiles::MakeFolders() {
 }
 
 Status PodFiles::Refresh(const Context& ctx) {
-  if (HasToken()) TRY_WITH(WriteKubeconfig(ctx), "ServiceAccount " + AccountOf(pod_));
-  InputSource source = Source(ctx);
-  for (const Json& volume : VolumesOf(pod_)) {
-    VolumeFiles files = TRY(FilesOfVolume(pod_, volume, source));
-    if (Find(volume, {"hostPath"}) != nullptr) continue;
-    std::string folder = volumes() + "/" + GetString(volume, {"name"});
-    TRY(MakeFolder(folder));
-    if (Find(volume, {"emptyDir"}) == nullptr) TRY(WriteVolume(folder, files));
+  Status all;
+  // What one lacks keeps no other from being renewed.
+  auto note = [&](Status one) {
+    if (all.ok()) all = std::move(one);
+  };
+  if (HasToken()) {
+    Status token = WriteKubeconfig(ctx);
+    note(token.ok() ? Ok() : Status(token.error().With("ServiceAccount " + AccountOf(pod_))));
   }
+  InputSource source = Source(ctx);
+  for (const Json& volume : VolumesOf(pod_)) note(RefreshVolume(volume, source));
+  return all;
+}
+
+Status PodFiles::RefreshVolume(const Json& volume, const InputSource& source) {
+  VolumeFiles files = TRY(FilesOfVolume(pod_, volume, source));
+  const std::string name = GetString(volume, {"name"});
+  if (Find(volume, {"hostPath"}) != nullptr) return CheckHostPath(volume);
+  std::string folder = volumes() + "/" + name;
+  TRY(MakeFolder(folder));
+  if (Find(volume, {"emptyDir"}) == nullptr) return WriteVolume(folder, files);
+  for (const std::string& below : SubPathsOf(pod_, name)) TRY(MakeFolder(folder + "/" + below));
   return Ok();
 }
 
@@ -151,7 +195,8 @@ Status PodFiles::WriteVolume(const std::string& folder, const VolumeFiles& files
     TRY(MakeFolder(path.substr(0, path.rfind('/'))));
     TRY(Write(path, file.content, file.executable ? 0700 : 0600));
   }
-  RemoveOthers(folder, files);
+  // One that comes back with the content that it had is written again.
+  RemoveOthers(folder, files, [&](const std::string& path) { written_.erase(path); });
   return Ok();
 }
 

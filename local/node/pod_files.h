@@ -26,7 +26,8 @@ class PodFiles {
 
   Status MakeFolders();
   // Writes what has changed: the volumes, and tokens when four fifths of their time are over by the clock on the wall
-  // (a laptop may have slept). Errors name the volume; those that are kNotFound may pass.
+  // (a laptop may have slept). Goes through all, and returns the first error. Errors name the volume; those that are
+  // kNotFound may pass.
   Status Refresh(const Context& ctx);
   // All but the logs; these too where the Pod goes.
   void Remove(bool logs);
@@ -41,6 +42,7 @@ class PodFiles {
   Result<Variables> Read(const Context& ctx, const std::string& kind, const std::string& name);
   Result<std::string> GetToken(const Context& ctx, const std::string& audience, std::int64_t seconds);
   Status WriteKubeconfig(const Context& ctx);
+  Status RefreshVolume(const Json& volume, const InputSource& source);
   Status WriteVolume(const std::string& folder, const VolumeFiles& files);
   // Written only where it is another one than the last time.
   Status Write(const std::string& path, const std::string& content, unsigned mode);

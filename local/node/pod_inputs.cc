@@ -235,10 +235,11 @@ std::map<std::string, std::string> MountsOf(const kube::Object& pod, const Json&
 }
 
 std::string UnledMount(const kube::Object& pod, const Json& container, const std::set<std::string>& named) {
+  const bool has_token = GetBool(pod.json(), {"spec", "automountServiceAccountToken"}, true);
   for (const Json& mount : ListAt(container, {"volumeMounts"})) {
     const Json* volume = VolumeOf(pod, GetString(mount, {"name"}));
     std::string path = MountPath(mount);
-    if (volume == nullptr || named.contains(path) || path.starts_with(kTokenFolder)) continue;
+    if (volume == nullptr || named.contains(path) || (has_token && path.starts_with(kTokenFolder))) continue;
     if (path == "/tmp" && Find(*volume, {"emptyDir"}) != nullptr) continue;
     if (GetString(*volume, {"hostPath", "path"}) == path) continue;
     return fmt::format(

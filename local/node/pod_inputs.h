@@ -49,8 +49,8 @@ Result<VolumeFiles> FilesOfVolume(const kube::Object& pod, const Json& volume, c
 std::map<std::string, std::string> MountsOf(const kube::Object& pod, const Json& container, const std::string& folder);
 
 // The first volumeMount whose path neither is in `named` nor needs to be: those with the ServiceAccount's token (the
-// process has a kubeconfig), an emptyDir at /tmp (it has TMPDIR), a hostPath at its own path. "" where there is none,
-// else words for the Pod's status.
+// process has a kubeconfig, but where automountServiceAccountToken is false), an emptyDir at /tmp (it has TMPDIR), a
+// hostPath at its own path. "" where there is none, else words for the Pod's status.
 std::string UnledMount(const kube::Object& pod, const Json& container, const std::set<std::string>& named);
 
 }  // namespace capi::local

@@ -162,6 +162,11 @@ volumeMounts:
   EXPECT_EQ(UnledMount(pod, container, {"/certs", "/one", "/b"}), "");
   EXPECT_THAT(UnledMount(pod, container, {"/certs", "/b"}), HasSubstr("volumeMounts[name=cert]: "));
   EXPECT_THAT(UnledMount(pod, container, {"/certs", "/one"}), HasSubstr("names /b,"));
+  // Without the ServiceAccount's own token there is no kubeconfig, and nobody looks for a token here.
+  Json without = pod.json();
+  without["spec"]["automountServiceAccountToken"] = false;
+  EXPECT_THAT(UnledMount(kube::Object(without), container, {"/certs", "/one", "/b"}),
+              HasSubstr("volumeMounts[name=token]: "));
 }
 
 }  // namespace

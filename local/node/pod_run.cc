@@ -116,7 +116,7 @@ class PodRun::Impl {
     }
     if (!pod->deleting()) return;
     deleted_ = true;
-    End(Seconds(GetInt(pod->json(), {"metadata", "deletionGracePeriodSeconds"}, kDefaultGrace)));
+    End(Bounded(GetInt(pod->json(), {"metadata", "deletionGracePeriodSeconds"}, kDefaultGrace)));
   }
 
   void Stop(Millis grace) {

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/http/client.h"
+#include "local/node/back_off.h"
 #include "local/node/services/loopback.h"
 
 namespace capi::local {
@@ -70,6 +71,8 @@ Result<std::optional<ProbeSpec>> ProbeOf(const Json& container, const char* fiel
   spec.timeout = Seconds(std::max<std::int64_t>(1, GetInt(*json, {"timeoutSeconds"}, 1)));
   spec.successes = static_cast<int>(std::max<std::int64_t>(1, GetInt(*json, {"successThreshold"}, 1)));
   spec.failures = static_cast<int>(std::max<std::int64_t>(1, GetInt(*json, {"failureThreshold"}, 3)));
+  if (Find(*json, {"terminationGracePeriodSeconds"}) != nullptr)
+    spec.grace = Bounded(GetInt(*json, {"terminationGracePeriodSeconds"}));
   return std::optional(std::move(spec));
 }
 
@@ -133,7 +136,7 @@ void ProbeState::Answered(bool yes, MonoTime now) {
 }
 
 bool ProbeState::Late(MonoTime now) const {
-  return !good_ && now >= started_ + spec_.initial_delay + spec_.period * spec_.failures;
+  return !good_ && now >= started_ + spec_.initial_delay + Bounded((spec_.period * spec_.failures).count());
 }
 
 }  // namespace capi::local

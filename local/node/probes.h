@@ -17,6 +17,7 @@ struct ProbeSpec {
   Json ask;  // the member with httpGet, tcpSocket or exec
   Seconds initial_delay{0}, period{10}, timeout{1};
   int successes = 1, failures = 3;  // in a row, until something changes
+  std::optional<Seconds> grace;     // between SIGTERM and SIGKILL, where it fails; unset: the Pod's
 };
 // `field`: "readinessProbe", "livenessProbe" or "startupProbe". nullopt where the container has none; kUnsupported for
 // one that isn't carried out.

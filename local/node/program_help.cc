@@ -1,6 +1,7 @@
 #include "local/node/program_help.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -8,7 +9,9 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <csignal>
+#include <memory>
 
 #include "base/files.h"
 #include "base/processes/process.h"
@@ -17,50 +20,95 @@ namespace capi::local {
 namespace {
 
 constexpr std::array kHelpTimes = {Seconds(5), Seconds(20)};  // a machine may be busy; what knows no --help runs on
+constexpr Seconds kUnsure{60};
 constexpr Millis kTick{50};
 constexpr size_t kLongestHelp = 1u << 20;
 
-Flags AskProgram(const Context& ctx, const std::string& path, const std::string& folder,
-                 const std::vector<std::string>& environment, Seconds limit) {
-  const std::string output = fmt::format("{}/help-{}", folder, FreePort());  // a name that no other call has
-  auto process = Process::Start({.argv = {path, "--help"},
-                                 .log_file = output,
-                                 .folder = folder,
-                                 .environment = environment,
-                                 .inherit_environment = false});
-  if (process.ok()) {
-    pid_t group = (*process)->pid();
-    Context soon = ctx.WithTimeout(limit);
-    while (!(*process)->Wait(kTick)) {
-      if (!soon.Check().ok()) (*process)->Signal(SIGKILL);
-    }
-    kill(-group, SIGKILL);
+// What a program prints, without a file: a full disk would cut it off. Thread-compatible.
+class Pipe {
+ public:
+  static Result<std::unique_ptr<Pipe>> Open() {
+    std::array<int, 2> ends{};
+    if (pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) return FileError("a pipe", errno);
+    return std::unique_ptr<Pipe>(new Pipe(ends));
   }
-  auto text = ReadFile(output, kLongestHelp);
-  unlink(output.c_str());
-  return text.ok() ? FlagsOfHelp(*text) : Flags();
+  ~Pipe() {
+    for (int end : ends_) close(end);
+  }
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+
+  // Whoever opens it writes into it, and waits where it is full.
+  std::string path() const { return fmt::format("/proc/self/fd/{}", ends_[1]); }
+  // Adds what is in it. Who says more than a help does isn't listened to.
+  void Drain(std::string& text) const {
+    std::array<char, 4096> piece{};
+    ssize_t size = 0;
+    while (text.size() < kLongestHelp && (size = read(ends_[0], piece.data(), piece.size())) > 0)
+      text.append(piece.data(), static_cast<size_t>(size));
+  }
+
+ private:
+  explicit Pipe(std::array<int, 2> ends) : ends_(ends) {}
+  const std::array<int, 2> ends_;
+};
+
+struct Answer {
+  Flags flags;
+  bool ended = false;  // by itself
+};
+
+Result<Answer> AskProgram(const Context& ctx, const std::string& path, const std::string& folder,
+                          const std::vector<std::string>& environment, Seconds limit) {
+  const std::unique_ptr<Pipe> pipe = TRY(Pipe::Open());
+  Context soon = ctx.WithTimeout(limit);
+  auto process = TRY(Process::Start({.argv = {path, "--help"},
+                                     .log_file = pipe->path(),
+                                     .folder = folder,
+                                     .environment = environment,
+                                     .inherit_environment = false}));
+  const pid_t group = process->pid();
+  std::string text;
+  bool late = false;
+  while (!process->Wait(kTick)) {
+    pipe->Drain(text);
+    late = late || !soon.Check().ok();
+    if (late) process->Signal(SIGKILL);
+  }
+  kill(-group, SIGKILL);
+  pipe->Drain(text);
+  return Answer{FlagsOfHelp(text), !late};
 }
 
 }  // namespace
 
-Flags ProgramHelp::Of(const Context& ctx, const std::string& path, const std::string& folder,
-                      const std::vector<std::string>& environment) {
+Result<Flags> ProgramHelp::Of(const Context& ctx, const std::string& path, const std::string& folder,
+                              const std::vector<std::string>& environment) {
   struct stat file {};
   stat(path.c_str(), &file);
   const std::string key = fmt::format("{} {} {} {}", path, file.st_size, file.st_mtim.tv_sec, file.st_mtim.tv_nsec);
   {
     MutexLock lock(mu_);
-    if (auto known = known_.find(key); known != known_.end()) return known->second;
+    auto known = known_.find(key);
+    if (known != known_.end() && ctx.clock->Monotonic() < known->second.until) return known->second.flags;
   }
-  Flags flags;
+  Answer answer;
   for (Seconds limit : kHelpTimes) {
-    MonoTime end = ctx.clock->Monotonic() + limit;
-    flags = AskProgram(ctx, path, folder, environment, limit);
-    if (!flags.empty() || ctx.clock->Monotonic() < end) break;
+    auto asked = AskProgram(ctx, path, folder, environment, limit);
+    if (!asked.ok()) return Error{Code::kUnavailable, "its --help can't be asked: " + asked.error().message, {}};
+    TRY(ctx.Check());  // it may have been cut off
+    answer = std::move(*asked);
+    if (answer.ended) break;
   }
-  if (ctx.stop.stop_requested()) return flags;  // it may have been cut off
+  // Half of its flags would be taken for all, and its other ports for those that it has.
+  if (!answer.ended && !answer.flags.empty())
+    return Error{Code::kUnavailable,
+                 fmt::format("its --help was cut off after {} s; it is asked again", kHelpTimes.back() / Seconds(1)),
+                 {}};
   MutexLock lock(mu_);
-  return known_.try_emplace(key, std::move(flags)).first->second;
+  Known& known = known_[key];
+  known = {std::move(answer.flags), answer.ended ? MonoTime::max() : ctx.clock->Monotonic() + kUnsure};
+  return known.flags;
 }
 
 int FreePort() {

@@ -15,13 +15,19 @@ namespace capi::local {
 class ProgramHelp {
  public:
   // Runs `path --help` in `folder`, with `environment` alone, for 5 s at most, then for 20 s, and until the context
-  // stops. None where it can't be run, or says nothing of flags.
-  Flags Of(const Context& ctx, const std::string& path, const std::string& folder,
-           const std::vector<std::string>& environment);
+  // stops. None where it says nothing of flags; what runs on without a word of them may have been too slow, and is
+  // asked again a minute later. kUnavailable, and nothing is kept, where it can't be run, or was cut off in the middle.
+  Result<Flags> Of(const Context& ctx, const std::string& path, const std::string& folder,
+                   const std::vector<std::string>& environment);
 
  private:
+  // A value.
+  struct Known {
+    Flags flags;
+    MonoTime until{};
+  };
   Mutex mu_;
-  std::map<std::string, Flags> known_ CAPI_GUARDED_BY(mu_);  // by path, size and time
+  std::map<std::string, Known> known_ CAPI_GUARDED_BY(mu_);  // by path, size and time
 };
 
 // A port that nobody listens on, whatever the address; 0 where there is none.

@@ -1,4 +1,4 @@
-#include "local/node/node_object.h"
+#include "local/node/objects/node_object.h"
 
 #include <array>
 
@@ -8,6 +8,7 @@ namespace capi::local {
 namespace {
 
 constexpr Seconds kHeartbeat{10}, kRetry{1}, kCallTime{5};
+constexpr int kBeatsOfOne = 10;
 constexpr const char* kLeases = "kube-node-lease";
 
 kube::Object NodeOf() {
@@ -16,9 +17,10 @@ kube::Object NodeOf() {
   return kube::Object(std::move(node));
 }
 
-Json StatusOf(WallTime now) {
+Json StatusOf(WallTime since, WallTime now) {
   Json ready = {{"type", "Ready"}, {"status", "True"}, {"reason", "LocalPlane"}, {"message", "runs processes"}};
-  for (const char* time : {"lastHeartbeatTime", "lastTransitionTime"}) ready[time] = FormatTime(now);
+  ready["lastTransitionTime"] = FormatTime(since);
+  ready["lastHeartbeatTime"] = FormatTime(now);
   Json status = {{"conditions", Json::array({ready})}};
   status["addresses"] = {{{"type", "InternalIP"}, {"address", "127.0.0.1"}},
                          {{"type", "Hostname"}, {"address", kNodeName}}};
@@ -27,11 +29,11 @@ Json StatusOf(WallTime now) {
   return {{"status", std::move(status)}};
 }
 
-Status MakeNode(const Context& ctx, kube::Client& client) {
+Status MakeNode(const Context& ctx, kube::Client& client, WallTime since) {
   auto made = client.Create(ctx, kube::Builtin("Node"), NodeOf());
   if (!made.ok() && made.code() != Code::kAlreadyExists) return made.error();
-  TRY(client.Patch(ctx, kube::Builtin("Node"), "", kNodeName, kube::PatchType::kMerge, StatusOf(ctx.clock->Now()),
-                   {.subresource = "status"}));
+  TRY(client.Patch(ctx, kube::Builtin("Node"), "", kNodeName, kube::PatchType::kMerge,
+                   StatusOf(since, ctx.clock->Now()), {.subresource = "status"}));
   return Ok();
 }
 
@@ -48,11 +50,12 @@ Status Renew(const Context& ctx, kube::Client& client) {
 }  // namespace
 
 void KeepNode(const Context& ctx, kube::Client& client) {
-  bool made = false;
+  const WallTime since = ctx.clock->Now();
+  int left = 0;  // heartbeats until it is made, or told of, again: somebody may have deleted it
   do {
     Context soon = ctx.WithTimeout(kCallTime);
-    Status done = made ? Ok() : MakeNode(soon, client);
-    made = made || done.ok();
+    Status done = left > 0 ? Ok() : MakeNode(soon, client, since);
+    if (done.ok()) left = left > 0 ? left - 1 : kBeatsOfOne;
     if (done.ok()) done = Renew(soon, client);
     if (!done.ok() && !ctx.stop.stop_requested()) {
       ctx.log.Warn("the Node isn't kept", {{"error", done.error().message}});

@@ -1,4 +1,4 @@
-#include "local/node/not_run.h"
+#include "local/node/objects/not_run.h"
 
 #include <fmt/core.h>
 
@@ -113,12 +113,23 @@ void TellAll(const Context& ctx, kube::Client& client, Untold& untold) {
   }
 }
 
+Json NamesAndImages(const Json& pod) {
+  Json all = Json::array();
+  const Json* containers = Find(pod, {"spec", "containers"});
+  if (containers == nullptr || !containers->is_array()) return all;
+  for (const Json& one : *containers)
+    all.push_back({{"name", GetString(one, {"name"})}, {"image", GetString(one, {"image"})}});
+  return all;
+}
+
 }  // namespace
 
 kube::Object PodThatIsNotRun(const kube::Object& workload) {
   Json pod = {{"apiVersion", "v1"}, {"kind", "Pod"}};
   const Json* pods = Find(workload.json(), {"spec", "template"});
   if (pods != nullptr && pods->is_object()) pod.update(*pods);
+  // What a template has may be no Pod by itself: a StatefulSet's volumes are claims beside it.
+  pod["spec"] = {{"containers", NamesAndImages(pod)}};
   Json& metadata = Ensure(pod, {"metadata"});
   metadata.erase("creationTimestamp");
   metadata["name"] = workload.name() + "-not-run";
