@@ -35,16 +35,16 @@ std::string MarkOf(std::string_view name, const std::string& mark) {
 // Calls `see` with each text of a value, `see_key` with each key.
 void EachText(Json& value, const std::function<void(std::string&)>& see,
               const std::function<void(const std::string&)>& see_key) {
-  std::vector<Json*> todo = {&value};
-  while (!todo.empty()) {
-    Json* one = todo.back();
-    todo.pop_back();
+  std::vector<Json*> pending = {&value};
+  while (!pending.empty()) {
+    Json* one = pending.back();
+    pending.pop_back();
     if (one->is_string()) see(one->get_ref<std::string&>());
     if (!one->is_structured()) continue;
     if (one->is_object()) {
       for (auto& [key, member] : one->items()) see_key(key);
     }
-    for (Json& member : *one) todo.push_back(&member);
+    for (Json& member : *one) pending.push_back(&member);
   }
 }
 
@@ -86,15 +86,15 @@ using Marked = std::set<std::string>;
 
 // A Secret, or a List that has one.
 bool HasSecret(const Json& document) {
-  std::vector<const Json*> todo = {&document};
-  while (!todo.empty()) {
-    const Json* one = todo.back();
-    todo.pop_back();
+  std::vector<const Json*> pending = {&document};
+  while (!pending.empty()) {
+    const Json* one = pending.back();
+    pending.pop_back();
     const std::string kind = GetString(*one, {"kind"});
     if (kind == "Secret") return true;
     const Json* items = kind.ends_with("List") ? Find(*one, {"items"}) : nullptr;
     if (items == nullptr || !items->is_array()) continue;
-    for (const Json& item : *items) todo.push_back(&item);
+    for (const Json& item : *items) pending.push_back(&item);
   }
   return false;
 }
@@ -184,10 +184,10 @@ Status ToReferences(kube::Object& object, const std::vector<std::string>& creden
 
 // A reference is none.
 void LeaveOutTokens(Json& json) {
-  std::vector<Json*> todo = {&json};
-  while (!todo.empty()) {
-    Json* one = todo.back();
-    todo.pop_back();
+  std::vector<Json*> pending = {&json};
+  while (!pending.empty()) {
+    Json* one = pending.back();
+    pending.pop_back();
     if (one->is_object()) {
       for (const char* name : {"token", "content"}) {
         Json* member = Find(*one, {name});
@@ -196,7 +196,7 @@ void LeaveOutTokens(Json& json) {
       }
     }
     if (!one->is_structured()) continue;
-    for (Json& member : *one) todo.push_back(&member);
+    for (Json& member : *one) pending.push_back(&member);
   }
 }
 
