@@ -49,6 +49,7 @@ TEST(LocalClusterCommands, BadCommandLines) {
       {{"wait", "a", "--timeout", "-1s"}, "--timeout -1s"},
       {{"destroy"}, "name the clusters to delete"},
       {{"destroy", "a", "--all"}, "name the clusters to delete"},
+      {{"destroy", "a", "--yes"}, "--yes goes with --all alone"},
       {{"destroy", ""}, "the name of a cluster is empty"},
       {{"wait", "a", ""}, "the name of a cluster is empty"},
       {{"destroy", "bootstrap", ""}, "please specify the name of a cluster"},

@@ -46,6 +46,20 @@ TEST_F(DestroyTest, DeletesAndSaysWhatHangs) {
   EXPECT_EQ(outcome.out, "Cluster " + ns_ + "/my isn't there\n");
 }
 
+// G14: a name that is in another namespace was meant for that one.
+TEST_F(DestroyTest, AClusterOfAnotherNamespaceIsTold) {
+  MakeCluster("elsewhere");
+  Outcome outcome = Local({"destroy", "elsewhere"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("Cluster default/elsewhere isn't there, but one of that name is in namespace " +
+                                     ns_ + ": name the namespace with -n"));
+  EXPECT_TRUE(Live("Cluster", "elsewhere").ok());
+  // Who has named the namespace may say the same twice.
+  outcome = Local({"destroy", "elsewhere", "-n", "default"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(Local({"destroy", "elsewhere", "-n", ns_}).code, 0);
+}
+
 TEST_F(DestroyTest, AllOfANamespace) {
   MakeCluster("a");
   MakeCluster("b");
@@ -129,6 +143,17 @@ TEST_F(DestroyTest, TheBootstrapMachineAlone) {
   outcome = Local({"destroy", "bootstrap", "other", "-n", ns_, "--machine", "my-0"});
   EXPECT_EQ(outcome.code, 1);
   EXPECT_THAT(outcome.err, HasSubstr("is not of Cluster other"));
+  MakeMachine("held", "my", ", annotations: {cluster.x-k8s.io/paused: ''}");
+  outcome = Local({"destroy", "bootstrap", "my", "-n", ns_, "--machine", "held"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("Machine " + ns_ + "/held is paused"));
+  Make(
+      "{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {name: my, namespace: @}, spec: {paused: "
+      "true}}");
+  outcome = Local({"destroy", "bootstrap", "my", "-n", ns_, "--machine", "my-0"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("Cluster " + ns_ + "/my is paused"));
+  EXPECT_FALSE(Live("Machine", "my-0")->deleting());
 }
 
 // G13.
