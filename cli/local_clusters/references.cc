@@ -6,6 +6,7 @@
 #include <array>
 #include <functional>
 
+#include "base/encoding.h"
 #include "base/strings.h"
 #include "base/yaml/yaml.h"
 #include "templating/envsubst/template.h"
@@ -182,6 +183,29 @@ Status ToReferences(kube::Object& object, const std::vector<std::string>& creden
   return Ok();
 }
 
+// A form of a value, and its name.
+using Written = std::pair<std::string, std::string>;
+
+// As text of others may have them. The longest first: one may be a part of another.
+std::vector<Written> WrittenOf(const FilledIn& filled) {
+  std::vector<Written> out;
+  for (const auto& [name, value] : filled) {
+    if (value.size() < kLeastValue) continue;
+    const std::string quoted = ToJsonText(Json(value));
+    for (const std::string& form : {value, quoted.substr(1, quoted.size() - 2), Base64Encode(value)})
+      out.emplace_back(form, name);
+  }
+  std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
+  return out;
+}
+
+std::string Hidden(std::string text, const std::vector<Written>& values) {
+  for (const auto& [value, name] : values) {
+    if (Has(text, value)) text = ReplaceAll(std::move(text), value, Reference(name));
+  }
+  return text;
+}
+
 // A reference is none.
 void LeaveOutTokens(Json& json) {
   std::vector<Json*> pending = {&json};
@@ -280,6 +304,10 @@ Result<kube::Object> FillIn(kube::Object object, const templating::Variables& va
   return object;
 }
 
+std::string WithoutValues(std::string text, const FilledIn& filled) {
+  return Hidden(std::move(text), WrittenOf(filled));
+}
+
 kube::Object WithoutCredentials(kube::Object live, const FilledIn& filled) {
   if (live.kind() == "Secret" && live.group_version().group.empty()) {
     live.json().erase("data");
@@ -288,16 +316,9 @@ kube::Object WithoutCredentials(kube::Object live, const FilledIn& filled) {
       annotations->erase("kubectl.kubernetes.io/last-applied-configuration");  // all of it once more
     return live;
   }
-  // The longest first: one may be a part of another.
-  std::vector<std::pair<std::string, std::string>> values;
-  for (const auto& [name, value] : filled) {
-    if (value.size() >= kLeastValue) values.emplace_back(value, name);
-  }
-  std::sort(values.begin(), values.end(), [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
-  auto see = [&](std::string& text) {
-    for (const auto& [value, name] : values) text = ReplaceAll(std::move(text), value, Reference(name));
-  };
-  EachText(live.json(), see, [](const std::string&) {});
+  const std::vector<Written> values = WrittenOf(filled);
+  EachText(
+      live.json(), [&](std::string& text) { text = Hidden(std::move(text), values); }, [](const std::string&) {});
   const std::string group = live.group_version().group;
   if (group.starts_with("bootstrap.") || group.starts_with("controlplane.")) LeaveOutTokens(live.json());
   return live;
