@@ -2,10 +2,56 @@
 
 #include <fmt/format.h>
 
+#include "base/strings.h"
+#include "cli/frame/management_cluster.h"
 #include "cli/local/place.h"
 #include "cli/local/start.h"
+#include "local/plane/plane_lock.h"
 
 namespace capi::cli {
+namespace {
+
+constexpr Seconds kToAsk{20};
+constexpr size_t kMostNamed = 10;
+
+Result<std::vector<std::string>> ClustersOf(const Context& ctx, const local::PlaneFolder& folder,
+                                            const Getenv& getenv) {
+  std::vector<std::string> out;
+  auto cluster = ManagementCluster::Open({folder.Kubeconfig(), ""}, getenv);
+  if (!cluster.ok() && cluster.code() == Code::kNotFound) return out;  // its API server has never come up
+  if (!cluster.ok()) return cluster.error();
+  auto resource = cluster->client().mapper().For(ctx, {"cluster.x-k8s.io", "Cluster"});
+  if (!resource.ok() && resource.code() == Code::kNotFound) return out;
+  if (!resource.ok()) return resource.error();
+  kube::ObjectList all = TRY(cluster->client().List(ctx, *resource, "", {.metadata_only = true}));
+  for (const kube::Object& one : all.items) out.push_back(one.ns() + "/" + one.name());
+  return out;
+}
+
+// With the plane's data goes all that anybody knows of a Cluster's machines. Only a plane that runs can be asked.
+Status CheckHasNoClusters(const Context& ctx, const local::PlaneFolder& folder, const Getenv& getenv) {
+  if (!TRY(local::SupervisorOf(folder.Lock()))) return Ok();
+  constexpr char kAllTheSame[] =
+      "To lose them all the same: `clusterctl local down` first, and then `local down --delete`, which asks no more";
+  auto clusters = ClustersOf(ctx.WithTimeout(kToAsk), folder, getenv);
+  if (!clusters.ok())
+    return Error{
+        Code::kFailedPrecondition,
+        fmt::format("nothing is ended or deleted: the plane can't be asked whether it still has Clusters ({}). "
+                    "{}",
+                    clusters.error().message, kAllTheSame),
+        {}};
+  if (clusters->empty()) return Ok();
+  return Error{
+      Code::kFailedPrecondition,
+      fmt::format("nothing is ended or deleted: the plane still has Clusters ({}), and without it nobody knows "
+                  "their machines. Delete them with `clusterctl local destroy`, or move them with `local "
+                  "move`. {}",
+                  JoinNames(*clusters, kMostNamed), kAllTheSame),
+      {}};
+}
+
+}  // namespace
 
 Status LocalDown(const Context& ctx, const LocalDownOptions& options, World& world) {
   auto folder = OpenPlane(options.folder, world.getenv);
@@ -15,6 +61,7 @@ Status LocalDown(const Context& ctx, const LocalDownOptions& options, World& wor
     return Ok();
   }
   if (!folder.ok()) return folder.error();
+  if (options.deletes) TRY(CheckHasNoClusters(ctx, *folder, world.getenv));
   // The lock stays until all is written: nobody starts the plane meanwhile.
   const auto stopped = StopPlane(ctx, *folder, world.getenv);
   if (!stopped.ok() && !folder->CheckIsThere().ok()) {  // another `down --delete` was faster

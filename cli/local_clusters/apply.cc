@@ -1,6 +1,7 @@
 #include "cli/local_clusters/apply.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -30,8 +31,10 @@ Result<Hooks> FindHooks(const ApplyOptions& options, const std::string& folder) 
   Hooks out;
   for (const auto& [stage, path] : TRY(ParseHooks(options.hooks))) {
     std::string whole = TRY_WITH(WholePath(path), fmt::format("--hook {}", InfoOf(stage).name));
-    if (access(whole.c_str(), X_OK) != 0)
-      return Invalid(fmt::format("--hook {}={}: it isn't executable", InfoOf(stage).name, path));
+    struct stat found {};
+    const bool is_file = stat(whole.c_str(), &found) == 0 && S_ISREG(found.st_mode);
+    if (!is_file || access(whole.c_str(), X_OK) != 0)
+      return Invalid(fmt::format("--hook {}={}: it is no file that can be executed", InfoOf(stage).name, path));
     out[stage] = whole;
   }
   for (const std::string& name : TRY(ListHooks(folder))) out.emplace(*StageByName(name), folder + "/hooks/" + name);
@@ -66,7 +69,8 @@ void CollectAfter(const Context& ctx, ManagementCluster& cluster, const std::str
   if (gathered.ok()) {
     notes.Say(0, fmt::format("Logs, objects and conditions are in {}", input.archive));
   } else {
-    notes.Warn(fmt::format("logs and objects could not be collected: {}", gathered.error().message));
+    notes.Warn(
+        fmt::format("logs and objects could not be collected: {}", WithoutValues(gathered.error().message, filled)));
   }
 }
 

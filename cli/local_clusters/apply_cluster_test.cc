@@ -212,6 +212,88 @@ TEST_F(ApplyTest, GoesOnAfterAFailureThatWasMended) {
   EXPECT_EQ(outcome.code, 0) << outcome.err;
 }
 
+// G11: a Secret has no generation; its change counts all the same.
+TEST_F(ApplyTest, GoesOnAfterACredentialWasMended) {
+  Put("00_other_secret.yaml",
+      "{apiVersion: v1, kind: Secret, metadata: {name: account, namespace: @, annotations: "
+      "{operator.cluster.x-k8s.io/fill-in: X_TOKEN}}, stringData: {token: '${X_TOKEN}'}}");
+  PlayControllers(
+      [this](kube::Object& cluster) {
+        auto secret = Live("Secret", "account");
+        const bool right = secret.ok() && GetString(secret->json(), {"data", "token"}) == Base64Encode("right");
+        if (right) {
+          cluster.json()["status"].erase("failureReason");
+          cluster.json()["status"].erase("failureMessage");
+          Provision(cluster);
+        } else {
+          Ensure(cluster.json(), {"status", "failureReason"}) = "CreateError";
+          Ensure(cluster.json(), {"status", "failureMessage"}) = "the cloud refuses wrong-token";
+        }
+      },
+      Provision);
+  for (int run = 0; run < 2; ++run) {
+    Outcome outcome = Apply({"--no-collect"}, {{"X_TOKEN", "wrong-token"}});
+    EXPECT_EQ(outcome.code, 1);
+    // What a provider repeats of a value isn't printed.
+    EXPECT_THAT(outcome.err, HasSubstr("has failed: CreateError: the cloud refuses ${X_TOKEN}"));
+    EXPECT_THAT(outcome.err, Not(HasSubstr("wrong-token")));
+  }
+  Outcome outcome = Apply({"--no-collect", "--timeout", "infrastructure=30s"}, {{"X_TOKEN", "right"}});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+}
+
+// G11: nor what the API server does where it refuses an object.
+TEST_F(ApplyTest, ARefusalHasNoValue) {
+  Put("02_infrastructure.yaml",
+      "{apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: DockerCluster, metadata: {name: my, namespace: @, "
+      "labels: {token: '${X_TOKEN}'}, annotations: {operator.cluster.x-k8s.io/fill-in: X_TOKEN}}}");
+  Outcome outcome = Apply({"--no-collect"}, {{"X_TOKEN", "hidden token"}});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("02_infrastructure.yaml:1: DockerCluster"), HasSubstr("Invalid value"),
+                                 HasSubstr("${X_TOKEN}"), Not(HasSubstr("hidden token"))));
+}
+
+// G11: before anything is applied, and before a hook works for nobody.
+TEST_F(ApplyTest, AClusterThatGoesIsToldFirst) {
+  kube::ApplyYaml(*client_, ReplaceAll(ReplaceAll(kCluster, "name: my,", "name: my, finalizers: [a.b/c],"), "@", ns_));
+  ASSERT_TRUE(client_->Delete(ctx_, ClusterResource(), ns_, "my").ok());
+  Outcome outcome = Apply({"--no-collect"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("stage infrastructure: Cluster " + ns_ + "/my is being deleted"));
+  EXPECT_EQ(Live("DockerCluster", "my").code(), Code::kNotFound);
+  kube::Object cluster = Live("Cluster", "my").value();
+  cluster.json()["metadata"].erase("finalizers");
+  ASSERT_TRUE(client_->Update(ctx_, ClusterResource(), cluster).ok());
+}
+
+TEST_F(ApplyTest, AHookIsNotCalledForAClusterThatIsPaused) {
+  PutHook("infra-ready", "touch " + (folder_ / "called"));
+  PutHook("pre-provision", "cat >/dev/null");
+  PlayControllers(
+      [this](kube::Object& cluster) {
+        // Somebody pauses it while the stage before ends.
+        kube::ApplyYaml(*client_, ReplaceAll(ReplaceAll(kCluster, "name: my,",
+                                                        "name: my, annotations: {cluster.x-k8s.io/paused: ''},"),
+                                             "@", ns_));
+        Provision(cluster);
+      },
+      NoPlay);
+  Outcome outcome = Apply({"--no-collect"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("Cluster " + ns_ + "/my is paused"));
+  EXPECT_FALSE(ReadFile(folder_ / "called").ok());
+}
+
+// G11: what names no namespace is of the current one.
+TEST_F(ApplyTest, AnObjectThatIsThereTwiceIsRefused) {
+  Put("03_twin.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: twin, namespace: default}}");
+  Put("04_twin.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: twin}}");
+  Outcome outcome = Apply({"--no-collect"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("04_twin.yaml:1: ConfigMap/default/twin is in 03_twin.yaml:1, too"));
+  EXPECT_EQ(Live("Cluster", "my").code(), Code::kNotFound);
+}
+
 // G11, G13: at once, and not at the end of the stage's time; and what helps to find out why is collected.
 TEST_F(ApplyTest, ATerminalFailureEndsAStageAtOnce) {
   PlayControllers(Provision, [](kube::Object& machine) {

@@ -1,8 +1,10 @@
 #include "cli/local_clusters/collect.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -11,6 +13,7 @@
 #include <system_error>
 
 #include "base/encoding.h"
+#include "base/files.h"
 #include "base/strings.h"
 #include "base/yaml/yaml.h"
 #include "cli/frame/interrupt.h"
@@ -28,9 +31,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of each log the end; of all of the archive, before it is packed.
+// Of each log the end; of all objects, and of all logs, before they are packed: neither leaves no room for the other.
 constexpr std::uintmax_t kMostOfLog = 4u << 20;
-constexpr size_t kMostOfAll = 256u << 20;
+constexpr size_t kMostOfObjects = 192u << 20;
+constexpr size_t kMostOfLogs = 64u << 20;
 constexpr size_t kMaxName = 100;  // of a file in an archive (tar.h)
 
 using Files = std::map<std::string, std::string>;
@@ -52,7 +56,8 @@ class Gatherer {
   Files Take();
 
  private:
-  void Add(const std::string& name, std::string text);
+  void Add(const std::string& name, std::string text);  // where there is room
+  void Put(const std::string& name, std::string text);  // in any case
   void AddKind(const kube::Resource& resource);
   void SecretNames();
   void AddConditions(const kube::Object& object);
@@ -62,17 +67,22 @@ class Gatherer {
   ManagementCluster& cluster_;
   const GatherInput& input_;
   Files files_;
-  size_t size_ = 0;
+  size_t room_ = kMostOfObjects;
   std::string errors_, bad_, good_;  // conditions: those that aren't as they should be, and the others
 };
 
 void Gatherer::Add(const std::string& name, std::string text) {
+  if (text.size() > room_) return Miss(name, "left out: the archive would be too large");
+  room_ -= text.size();
+  Put(name, std::move(text));
+}
+
+// Servers' messages and programs' logs repeat values as well.
+void Gatherer::Put(const std::string& name, std::string text) {
   if (text.empty()) return;
   std::string fitted = name;
   if (name.size() > kMaxName) fitted = name.substr(0, kMaxName - 20) + Sha256Hex(name).substr(0, 16);
-  if (size_ + text.size() > kMostOfAll) return Miss(name, "left out: the archive would be too large");
-  size_ += text.size();
-  files_[fitted] += text;
+  files_[fitted] += WithoutValues(std::move(text), input_.filled);
 }
 
 // What is neither True, nor a condition that is good when it is False, comes first.
@@ -92,7 +102,7 @@ void Gatherer::AddKind(const kube::Resource& resource) {
       object = WithoutCredentials(std::move(object), input_.filled);
       AddConditions(object);
       text += "---\n" + ToYaml(object.json());
-      if (text.size() > kMostOfAll) return Error{Code::kInvalidArgument, "too many", {}};
+      if (text.size() > kMostOfObjects) return Error{Code::kInvalidArgument, "too many", {}};
     }
     return Ok();
   };
@@ -160,13 +170,17 @@ void Gatherer::AddLog(const fs::path& file, const std::string& name) {
 // Logs alone: what lies beside them in a plane's folder are certificates, etcd's data and Secrets that are mounted.
 void Gatherer::Logs() {
   if (input_.plane.empty()) return;
+  room_ = kMostOfLogs;
   for (const char* part : {"logs", "pods"}) {
     const fs::path root = fs::path(input_.plane) / part;
     std::error_code error;
     fs::recursive_directory_iterator at(root, fs::directory_options::skip_permission_denied, error), end;
     for (; !error && at != end; at.increment(error)) {
       if (at->is_directory() && at->path().filename() == "volumes") at.disable_recursion_pending();
-      if (!at->is_regular_file() || at->is_symlink() || at->path().extension() != ".log") continue;
+      // The end of what was there before a log began anew may have the crash that one looks for.
+      const std::string name = at->path().filename().string();
+      const bool is_log = name.ends_with(".log") || name.ends_with(".log.old");
+      if (!is_log || !at->is_regular_file() || at->is_symlink()) continue;
       AddLog(at->path(), fmt::format("{}/{}", part, fs::relative(at->path(), root).string()));
     }
     if (error && error != std::errc::no_such_file_or_directory) Miss(root.string(), error.message());
@@ -174,9 +188,16 @@ void Gatherer::Logs() {
 }
 
 Files Gatherer::Take() {
-  Add("conditions.txt", bad_ + (bad_.empty() || good_.empty() ? "" : "\n") + good_);
-  Add("errors.txt", errors_);
+  Put("conditions.txt", bad_ + (bad_.empty() || good_.empty() ? "" : "\n") + good_);
+  Put("errors.txt", errors_);
   return std::move(files_);
+}
+
+// A file that is there keeps its mode when it is written over.
+Status ForOwnerAlone(const std::string& path) {
+  struct stat found {};
+  if (stat(path.c_str(), &found) != 0 || !S_ISREG(found.st_mode)) return Ok();
+  return chmod(path.c_str(), 0600) == 0 ? Ok() : Status(FileError(path, errno));
 }
 
 // What `local apply` fills in, from the same places.
@@ -209,6 +230,7 @@ Status Gather(const Context& ctx, ManagementCluster& cluster, const GatherInput&
   const Files files = gatherer.Take();
   std::vector<std::pair<std::string, std::string_view>> entries;
   for (const auto& [name, text] : files) entries.emplace_back(name, text);
+  TRY(ForOwnerAlone(input.archive));
   return WriteOutputFile(input.archive, Gzip(fetch::WriteTar(entries)));
 }
 

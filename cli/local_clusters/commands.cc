@@ -96,7 +96,7 @@ void AddCollect(CommandLine& line, CLI::App& local) {
   CLI::App& command = line.Add(local, "collect",
                                "Write logs, objects and conditions into one archive, to find out what went wrong.\n\n"
                                "The values of Secrets are left out, and with --manifests those that `local apply` has\n"
-                               "filled in. Logs are as the programs wrote them.",
+                               "filled in, of logs too.",
                                "  clusterctl local collect --dir plane -o collected.tar.gz\n");
   auto options = std::make_shared<CollectFlags>();
   command.add_option("-o,--output-file", options->output, "The archive; without it collected-TIME.tar.gz");

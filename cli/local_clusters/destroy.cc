@@ -12,6 +12,7 @@
 #include "cli/frame/confirm.h"
 #include "cli/frame/interrupt.h"
 #include "cli/frame/printable.h"
+#include "cli/local_clusters/patience.h"
 #include "cli/local_clusters/wait.h"
 #include "cli/local_clusters/watch.h"
 
@@ -19,7 +20,7 @@ namespace capi::cli::local_clusters {
 namespace {
 
 constexpr Millis kPause{500};
-constexpr Seconds kToTell{30};  // for a report once the time is over
+constexpr Seconds kToTell{30};  // for all reports together, once the time is over
 constexpr size_t kMostTold = 30;
 constexpr size_t kMostDrawn = 20;  // more push what was said before out of the terminal
 constexpr char kClusterLabel[] = "cluster.x-k8s.io/cluster-name";
@@ -33,13 +34,16 @@ struct Deleting {
   LiveLines& lines;
 };
 
-Result<std::vector<ClusterName>> ChooseClusters(Deleting& in, const DestroyOptions& options, World& world) {
-  const std::string ns = options.ns.empty() ? in.cluster.ns() : options.ns;
+// Asks where it has to. `ctx` is one that Ctrl-C ends as ever: nobody looks at a stop while a question stands.
+Result<std::vector<ClusterName>> ChooseClusters(const Context& ctx, const Target& target, const DestroyOptions& options,
+                                                World& world) {
+  ManagementCluster cluster = TRY(OpenTarget(ctx, target.cluster, world));
+  const std::string ns = options.ns.empty() ? cluster.ns() : options.ns;
   std::vector<ClusterName> out;
   for (const std::string& name : options.names) out.push_back({ns, name});
   if (!options.all) return out;
   std::vector<std::string> names;
-  kube::ObjectList all = TRY(in.cluster.client().List(in.ctx, ClusterResource(), options.ns));
+  kube::ObjectList all = TRY(cluster.client().List(ctx, ClusterResource(), options.ns));
   for (const kube::Object& one : all.items) {
     out.push_back({one.ns(), one.name()});
     names.push_back(one.ns() + "/" + one.name());
@@ -49,18 +53,39 @@ Result<std::vector<ClusterName>> ChooseClusters(Deleting& in, const DestroyOptio
   return out;
 }
 
-// Nothing is begun where one can't be.
-Status CheckClusters(Deleting& in, const std::vector<ClusterName>& clusters) {
+// What an earlier run has deleted is no error. A name that is in other namespaces alone was meant for one of them: the
+// plane that has it may be taken away next. Who may not list them all isn't told.
+Status CheckNotElsewhere(Deleting& in, const ClusterName& name) {
+  auto all = in.cluster.client().List(in.ctx, ClusterResource(), "", {.metadata_only = true});
+  if (!all.ok()) return Ok();
+  std::vector<std::string> elsewhere;
+  for (const kube::Object& one : all->items) {
+    if (one.name() == name.name && one.ns() != name.ns) elsewhere.push_back(one.ns());
+  }
+  if (elsewhere.empty()) return Ok();
+  return Error{Code::kFailedPrecondition,
+               fmt::format("Cluster {}/{} isn't there, but one of that name is in namespace {}: name the namespace "
+                           "with -n; nothing was deleted",
+                           name.ns, name.name, JoinNames(elsewhere, 5)),
+               {}};
+}
+
+Status CheckNotPaused(const kube::Object& object) {
+  if (!IsPaused(object)) return Ok();
+  return Error{Code::kFailedPrecondition,
+               fmt::format("{} is paused: nothing of it would be deleted. Set its spec.paused to false, "
+                           "and remove the annotation cluster.x-k8s.io/paused, first",
+                           Describe(object)),
+               {}};
+}
+
+// Nothing is begun where one can't be. `guessed`: nobody has named their namespace.
+Status CheckClusters(Deleting& in, const std::vector<ClusterName>& clusters, bool guessed) {
   for (const ClusterName& name : clusters) {
     auto live = in.cluster.client().Get(in.ctx, ClusterResource(), name.ns, name.name);
-    if (!live.ok() && live.code() == Code::kNotFound) continue;  // what an earlier run has done
-    if (!live.ok()) return live.error();
-    if (!IsPaused(*live)) continue;
-    return Error{Code::kFailedPrecondition,
-                 fmt::format("Cluster {}/{} is paused: nothing of it would be deleted. Set its spec.paused to false, "
-                             "and remove the annotation cluster.x-k8s.io/paused, first",
-                             name.ns, name.name),
-                 {}};
+    if (!live.ok() && live.code() != Code::kNotFound) return live.error();
+    if (live.ok()) TRY(CheckNotPaused(*live));
+    if (!live.ok() && guessed) TRY(CheckNotElsewhere(in, name));
   }
   return Ok();
 }
@@ -77,13 +102,13 @@ Status DeleteOnce(Deleting& in, const kube::Resource& resource, const Victim& vi
   if (victim.uid.empty()) return Invalid(fmt::format("{} {} has no uid", resource.kind, victim.name.name));
   kube::DeleteOptions options;
   options.uid = victim.uid;
-  Status deleted = in.cluster.client().Delete(bounded, resource, victim.name.ns, victim.name.name, options);
+  Status deleted = in.cluster.client().Delete(OneCall(bounded), resource, victim.name.ns, victim.name.name, options);
   return deleted.ok() || deleted.error().Transient() || !bounded.Check().ok() ? Ok() : deleted;
 }
 
 // One look. `line` gets how it is.
 void Look(Deleting& in, const kube::Resource& resource, Victim& victim, const Context& bounded, std::string& line) {
-  auto live = in.cluster.client().Get(bounded, resource, victim.name.ns, victim.name.name);
+  auto live = in.cluster.client().Get(OneCall(bounded), resource, victim.name.ns, victim.name.name);
   if (!live.ok()) {
     if (live.code() == Code::kNotFound) victim.end = Ok();
     if (!victim.end && !live.error().Transient() && bounded.Check().ok()) victim.end = live.error();
@@ -149,9 +174,9 @@ std::vector<std::string> WhatHangs(const Context& ctx, ManagementCluster& cluste
   return out;
 }
 
-void Tell(const Deleting& in, const ClusterName& name, World& world) {
+void Tell(const Context& to_tell, const Deleting& in, const ClusterName& name, World& world) {
   in.lines.Draw({});
-  std::vector<std::string> hangs = WhatHangs(in.ctx.WithStop({}).WithTimeout(kToTell), in.cluster, name);
+  std::vector<std::string> hangs = WhatHangs(to_tell, in.cluster, name);
   if (hangs.empty()) return;
   world.err << fmt::format("Of Cluster {}/{} these are still there:\n", name.ns, name.name);
   for (size_t i = 0; i < std::min(hangs.size(), kMostTold); ++i) world.err << "  " << PrintableLine(hangs[i]) << "\n";
@@ -181,9 +206,10 @@ Status DeleteClusters(Deleting& in, const std::vector<ClusterName>& clusters, Mi
   });
   std::vector<std::string> late, failed;
   Code code = Code::kDeadlineExceeded;
+  const Context to_tell = in.ctx.WithStop({}).WithTimeout(kToTell);
   for (const Victim& victim : victims) {
     if (victim.end && victim.end->ok()) continue;
-    Tell(in, victim.name, world);
+    Tell(to_tell, in, victim.name, world);
     const std::string name = fmt::format("{}/{}", victim.name.ns, victim.name.name);
     if (!victim.end) {
       late.push_back(name);
@@ -239,17 +265,19 @@ Status Destroy(const Context& parent, const GlobalOptions& global, const Destroy
   for (const std::string& name : options.names) {
     if (name.empty()) return Invalid("the name of a cluster is empty");
   }
+  if (options.yes && !options.all) return Invalid("--yes goes with --all alone: who names clusters isn't asked");
   Millis timeout = TRY(ParseTimeout(options.timeout));
+  Notes notes(world.err);
+  // Nothing of it is needed; one that was asked for has to be right.
+  TRY(LoadConfig(parent, global, world.getenv, notes));
+  Target target = TRY(TargetOf(options.target, world.getenv));
+  std::vector<ClusterName> clusters = TRY(ChooseClusters(parent, target, options, world));
   Interrupt interrupt;
   Context ctx = parent.WithStop(interrupt.token());
-  Notes notes(world.err);
-  TRY(LoadConfig(ctx, global, world.getenv, notes));  // nothing of it is needed; one that was asked for has to be right
-  Target target = TRY(TargetOf(options.target, world.getenv));
   ManagementCluster cluster = TRY(OpenTarget(ctx, target.cluster, world));
   LiveLines lines(world.err, world.err_columns);
   Deleting in{ctx, cluster, lines};
-  std::vector<ClusterName> clusters = TRY(ChooseClusters(in, options, world));
-  TRY(CheckClusters(in, clusters));
+  TRY(OrInterrupted(ctx, CheckClusters(in, clusters, options.ns.empty() && !options.all)));
   TRY(OrInterrupted(ctx, DeleteClusters(in, clusters, timeout, world)));
   if (clusters.empty()) world.out << "No Clusters are there\n";
   return Ok();
@@ -278,6 +306,8 @@ Status DestroyBootstrap(const Context& parent, const GlobalOptions& global, cons
   if (GetString(machine->json(), {"spec", "clusterName"}) != options.names[0])
     return Invalid(fmt::format("{} is not of Cluster {}", Describe(*machine), options.names[0]));
   TRY(CheckStandsAlone(*machine));
+  TRY(CheckNotPaused(*machine));
+  TRY(CheckClusters(in, {{name.ns, options.names[0]}}, false));
   std::vector<Victim> victims = {{name, machine->uid()}};
   DeleteAndWait(in, MachineResource(), victims, ctx.WithTimeout(timeout), [&](const ClusterName& gone) {
     world.out << fmt::format("Machine {}/{} is deleted\n", gone.ns, gone.name);

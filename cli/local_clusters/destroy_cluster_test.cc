@@ -46,6 +46,20 @@ TEST_F(DestroyTest, DeletesAndSaysWhatHangs) {
   EXPECT_EQ(outcome.out, "Cluster " + ns_ + "/my isn't there\n");
 }
 
+// G14: a name that is in another namespace was meant for that one.
+TEST_F(DestroyTest, AClusterOfAnotherNamespaceIsTold) {
+  MakeCluster("elsewhere");
+  Outcome outcome = Local({"destroy", "elsewhere"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("Cluster default/elsewhere isn't there, but one of that name is in namespace " +
+                                     ns_ + ": name the namespace with -n"));
+  EXPECT_TRUE(Live("Cluster", "elsewhere").ok());
+  // Who has named the namespace may say the same twice.
+  outcome = Local({"destroy", "elsewhere", "-n", "default"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(Local({"destroy", "elsewhere", "-n", ns_}).code, 0);
+}
+
 TEST_F(DestroyTest, AllOfANamespace) {
   MakeCluster("a");
   MakeCluster("b");
@@ -129,21 +143,43 @@ TEST_F(DestroyTest, TheBootstrapMachineAlone) {
   outcome = Local({"destroy", "bootstrap", "other", "-n", ns_, "--machine", "my-0"});
   EXPECT_EQ(outcome.code, 1);
   EXPECT_THAT(outcome.err, HasSubstr("is not of Cluster other"));
+  MakeMachine("held", "my", ", annotations: {cluster.x-k8s.io/paused: ''}");
+  outcome = Local({"destroy", "bootstrap", "my", "-n", ns_, "--machine", "held"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("Machine " + ns_ + "/held is paused"));
+  Make(
+      "{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {name: my, namespace: @}, spec: {paused: "
+      "true}}");
+  outcome = Local({"destroy", "bootstrap", "my", "-n", ns_, "--machine", "my-0"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("Cluster " + ns_ + "/my is paused"));
+  EXPECT_FALSE(Live("Machine", "my-0")->deleting());
 }
 
 // G13.
 TEST_F(DestroyTest, CollectsWhatIsThereWithoutAnApiServer) {
-  folder_.Put("plane/logs/etcd.log", "words");
+  folder_.Put("plane/logs/etcd.log", "words of hidden-token");
+  folder_.Put("plane/pods/p/manager.log.old", "before the crash");
+  // Only its owner may read it, whatever was there.
+  chmod(folder_.Put("all.tar.gz", "").c_str(), 0644);
+  folder_.Put("m/a.yaml",
+              "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, annotations: {operator.cluster.x-k8s.io/fill-in: "
+              "X_TOKEN}}, data: {a: '${X_TOKEN}'}}");
   folder_.Put(
       "plane/kubeconfig",
       "{apiVersion: v1, kind: Config, current-context: a, contexts: [{name: a, context: {cluster: a, user: a}}], "
       "clusters: [{name: a, cluster: {server: 'http://127.0.0.1:1'}}], users: [{name: a, user: {}}]}");
-  Outcome outcome = Clusterctl({"local", "collect", "--dir", folder_ / "plane", "-o", folder_ / "all.tar.gz"},
-                               {{"HOME", folder_.path()}});
+  Outcome outcome = Clusterctl(
+      {"local", "collect", "--dir", folder_ / "plane", "-o", folder_ / "all.tar.gz", "--manifests", folder_ / "m"},
+      {{"HOME", folder_.path()}, {"X_TOKEN", "hidden-token"}});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
+  struct stat found {};
+  ASSERT_EQ(stat((folder_ / "all.tar.gz").c_str(), &found), 0);
+  EXPECT_EQ(found.st_mode & 0777u, 0600u);
   auto files = fetch::ReadTar(Gunzip(ReadFile(folder_ / "all.tar.gz").value(), 64u << 20).value());
   ASSERT_TRUE(files.ok()) << files.error().message;
-  EXPECT_EQ((*files)["logs/etcd.log"], "words");
+  EXPECT_EQ((*files)["logs/etcd.log"], "words of ${X_TOKEN}");
+  EXPECT_EQ((*files)["pods/p/manager.log.old"], "before the crash");
   EXPECT_THAT((*files)["errors.txt"], HasSubstr("objects: "));
 }
 

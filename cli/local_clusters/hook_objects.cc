@@ -34,14 +34,22 @@ std::string ToStream(const std::vector<kube::Object>& objects) {
   return out;
 }
 
-Status TakeChanged(std::string_view printed, std::vector<Manifest>& manifests) {
+kube::ObjectId IdIn(const kube::Object& object, const std::string& ns) {
+  kube::ObjectId out = object.id();
+  if (out.ns.empty()) out.ns = ns;
+  return out;
+}
+
+Status TakeChanged(std::string_view printed, const std::string& ns, std::vector<Manifest>& manifests) {
   for (kube::Object& object : TRY(ReadPrinted(printed))) {
-    auto same = [&](const Manifest& one) { return one.object.id() == object.id(); };
+    const kube::ObjectId id = IdIn(object, ns);
+    auto same = [&](const Manifest& one) { return IdIn(one.object, ns) == id; };
     auto found = std::find_if(manifests.begin(), manifests.end(), same);
     if (found == manifests.end())
       return Invalid(
           fmt::format("the hook printed {}, which is not among the manifests: it may change them, and not add to them",
                       object.id().ToString()));
+    if (object.ns().empty() && !found->object.ns().empty()) object.set_ns(found->object.ns());
     found->object = std::move(object);
   }
   return Ok();

@@ -13,9 +13,14 @@ namespace capi::cli::local_clusters {
 // A stream of documents, as kubectl takes it.
 std::string ToStream(const std::vector<kube::Object>& objects);
 
-// What the hook pre-provision printed takes the place of the manifests that it changes. kInvalidArgument for an object
+// Which object it is, where those that name no namespace are of `ns`; of a cluster's own kinds that is no namespace at
+// all, but tells them apart as well.
+kube::ObjectId IdIn(const kube::Object& object, const std::string& ns);
+
+// What the hook pre-provision printed takes the place of the manifests that it changes. What names no namespace is of
+// `ns`. kInvalidArgument for an object
 // that isn't among them, and for what is no object; no error repeats a value.
-Status TakeChanged(std::string_view printed, std::vector<Manifest>& manifests);
+Status TakeChanged(std::string_view printed, const std::string& ns, std::vector<Manifest>& manifests);
 
 // "namespace/name" of every bootstrap Secret that a machine of the manifests names.
 std::set<std::string> BootstrapSecrets(const std::vector<Manifest>& manifests);

@@ -26,20 +26,35 @@ constexpr char kMachine[] =
 // G11: a hook may change what it was given, and adds nothing.
 TEST(HookObjects, PreProvisionChangesManifests) {
   std::vector<Manifest> manifests = Manifests(kMachine);
-  ASSERT_TRUE(TakeChanged("", manifests).ok());
+  ASSERT_TRUE(TakeChanged("", "n", manifests).ok());
   ASSERT_TRUE(
       TakeChanged("{apiVersion: cluster.x-k8s.io/v1beta2, kind: Machine, metadata: {name: m, namespace: 'n'}, spec: "
                   "{version: v2}}",
-                  manifests)
+                  "n", manifests)
           .ok());
   EXPECT_EQ(GetString(manifests[0].object.json(), {"spec", "version"}), "v2");
   EXPECT_EQ(manifests[0].file, "f.yaml");
   for (const char* bad :
        {"{apiVersion: v1, kind: Secret, metadata: {name: other, namespace: 'n'}, stringData: {a: hidden}}",
         "made the role hidden", "- hidden", "{kind: Secret}", "a: [hidden"}) {
-    Status got = TakeChanged(bad, manifests);
+    Status got = TakeChanged(bad, "n", manifests);
     ASSERT_FALSE(got.ok()) << bad;
     EXPECT_THAT(got.error().message, Not(HasSubstr("hidden")));
+  }
+}
+
+// G11: what names no namespace is of the current one, in the manifests and in what a hook prints.
+TEST(HookObjects, MayLeaveTheNamespaceOut) {
+  for (const char* there : {"{name: m, namespace: 'n'}", "{name: m}"}) {
+    for (const char* printed : {"{name: m, namespace: 'n'}", "{name: m}"}) {
+      SCOPED_TRACE(std::string(there) + printed);
+      const std::string map = "{apiVersion: v1, kind: ConfigMap, metadata: ";
+      std::vector<Manifest> manifests = Manifests(map + there + "}");
+      ASSERT_TRUE(TakeChanged(map + printed + ", data: {a: b}}", "n", manifests).ok());
+      EXPECT_EQ(GetString(manifests[0].object.json(), {"data", "a"}), "b");
+      EXPECT_EQ(IdIn(manifests[0].object, "n").ToString(), "ConfigMap/n/m");
+      EXPECT_FALSE(TakeChanged(map + "{name: m, namespace: other}}", "n", manifests).ok());
+    }
   }
 }
 

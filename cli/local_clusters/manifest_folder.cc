@@ -172,6 +172,11 @@ Status WriteApplied(const std::string& folder, const std::vector<Manifest>& live
     if (!text.empty()) text += "---\n";
     text += ToYaml(ForReading(WithoutCredentials(one.object, filled)).json());
   }
+  // What was renamed or removed since would be there twice, or stay for good.
+  for (const std::string& name : TRY(ListDir(target))) {
+    if (!IsManifest(name) || IsPassedOver(name) || texts.contains(name)) continue;
+    if (unlink((target + "/" + name).c_str()) != 0 && errno != ENOENT) return FileError(target + "/" + name, errno);
+  }
   for (const auto& [file, text] : texts) TRY(WriteFile(target + "/" + file, text, kPrivate));
   return Ok();
 }

@@ -35,7 +35,7 @@ Status FillInAll(std::vector<Manifest>& manifests, const templating::Variables& 
 Result<std::vector<std::string>> ListHooks(const std::string& folder);
 
 // Where the objects as the cluster has them are written: `applied` in the folder. No value of a Secret, and no
-// credential of `filled`, is in them.
+// credential of `filled`, is in them. Manifests that are there and no longer written go.
 Status WriteApplied(const std::string& folder, const std::vector<Manifest>& live, const FilledIn& filled);
 
 }  // namespace capi::cli::local_clusters

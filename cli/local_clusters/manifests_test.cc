@@ -167,6 +167,17 @@ TEST_F(ManifestsTest, BadFoldersAreRefused) {
   }
 }
 
+// G11: a file that was renamed isn't there twice.
+TEST_F(ManifestsTest, WhatIsAppliedFollowsTheFiles) {
+  const std::string map = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}";
+  folder_.Put("m/02_a.yaml", map);
+  ASSERT_TRUE(WriteApplied(folder_ / "m", ReadManifests(folder_ / "m").value(), {}).ok());
+  std::filesystem::rename(folder_ / "m/02_a.yaml", folder_ / "m/03_a.yaml");
+  folder_.Put("m/applied/notes.txt", "somebody's");
+  ASSERT_TRUE(WriteApplied(folder_ / "m", ReadManifests(folder_ / "m").value(), {}).ok());
+  EXPECT_THAT(ListDir(folder_ / "m/applied").value(), ElementsAre("03_a.yaml", "notes.txt"));
+}
+
 TEST_F(ManifestsTest, HooksOfAFolder) {
   EXPECT_TRUE(ListHooks(folder_.path())->empty());
   std::string path = folder_.Put("hooks/infra-ready", "#!/bin/sh\n");

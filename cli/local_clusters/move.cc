@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <set>
 
 #include "base/files.h"
 #include "base/strings.h"
@@ -12,6 +13,7 @@
 #include "cli/frame/interrupt.h"
 #include "cli/local_clusters/manifest_folder.h"
 #include "cli/local_clusters/parts.h"
+#include "cli/local_clusters/watch.h"
 #include "cli/move/move.h"
 
 namespace capi::cli::local_clusters {
@@ -30,7 +32,7 @@ bool IsSecret(const kube::Object& object) { return object.kind() == "Secret" && 
 Status AddFiles(const std::string& folder, const std::string& prefix, std::map<std::string, std::string>& files,
                 std::string& cluster) {
   std::map<std::string, std::string> texts;
-  for (const Manifest& one : TRY(ReadManifests(folder))) {
+  for (const Manifest& one : TRY_WITH(ReadManifests(folder), folder)) {
     if (cluster.empty() && IsCluster(one.object)) cluster = one.object.name();
     if (!IsSecret(one.object)) texts[one.file] += "---\n" + ToYaml(one.object.json());
   }
@@ -61,9 +63,51 @@ kube::Object EmptyMap(const std::string& ns, const std::string& name) {
   return out;
 }
 
-Status Keep(const Context& ctx, const LocalMoveOptions& options, const std::string& ns, World& world) {
+// The move takes one namespace: a Cluster of the folder that is in another one would stay behind, and look moved.
+// `current` is where `local apply` has made those that name none.
+Status CheckNamespaces(const std::string& folder, const std::string& ns, const std::string& current) {
+  for (const Manifest& one : TRY(ReadManifests(folder))) {
+    if (!IsCluster(one.object)) continue;
+    const std::string own = one.object.ns().empty() ? current : one.object.ns();
+    if (own == ns) continue;
+    return Error{Code::kInvalidArgument,
+                 fmt::format("{}/{}: Cluster {} is of namespace {}, and what moves is namespace {}: nothing was moved. "
+                             "Name its namespace with -n {}",
+                             folder, one.Where(), one.object.name(), own, ns, own),
+                 {}};
+  }
+  return Ok();
+}
+
+// A plane whose Clusters have moved is taken away next: nobody is told that without seeing them there. `names`: those
+// of the folder; none where any Cluster of the namespace will do.
+Status CheckArrived(const Context& ctx, ManagementCluster& target, const std::string& ns,
+                    const std::set<std::string>& names) {
+  kube::ObjectList there = TRY_WITH(target.client().List(ctx, ClusterResource(), ns, {.metadata_only = true}),
+                                    "the target can't be asked for the Clusters that have moved");
+  std::set<std::string> missing = names;
+  for (const kube::Object& one : there.items) missing.erase(one.name());
+  if (missing.empty() && !there.items.empty()) return Ok();
+  const std::vector<std::string> names_missing(missing.begin(), missing.end());
+  const std::string which = missing.empty() ? "no Cluster" : "no Cluster " + JoinNames(names_missing, 5);
+  return Error{Code::kFailedPrecondition,
+               fmt::format("the target has {} in namespace {}: keep the plane. Name the namespace of the Clusters with "
+                           "-n, and run the command again",
+                           which, ns),
+               {}};
+}
+
+std::set<std::string> ClustersOf(const std::vector<Manifest>& manifests) {
+  std::set<std::string> out;
+  for (const Manifest& one : manifests) {
+    if (IsCluster(one.object)) out.insert(one.object.name());
+  }
+  return out;
+}
+
+Status Keep(const Context& ctx, const LocalMoveOptions& options, const std::string& ns, ManagementCluster& target,
+            World& world) {
   std::vector<kube::Object> maps = TRY(ManifestMaps(options.manifests, ns));
-  ManagementCluster target = TRY(ManagementCluster::Open(options.to, world.getenv));
   for (const kube::Object& map : maps)
     TRY_WITH(target.client().Apply(ctx, kube::Builtin("ConfigMap"), map, {.field_manager = "clusterctl"}),
              fmt::format("ConfigMap {}/{}", ns, map.name()));
@@ -121,10 +165,15 @@ Status LocalMove(const Context& parent, const GlobalOptions& global, const Local
                  "prints it",
                  {}};
   ClusterOptions from = TRY(TargetOf(options.target, world.getenv)).cluster;
-  std::string ns = options.ns;
-  if (ns.empty()) ns = TRY(ManagementCluster::Open(from, world.getenv)).ns();
+  const std::string current = TRY(ManagementCluster::Open(from, world.getenv)).ns();
+  const std::string ns = options.ns.empty() ? current : options.ns;
+  std::set<std::string> names;
   // Before anything moves: what can't be kept is told.
-  if (!options.manifests.empty()) TRY(ManifestMaps(options.manifests, ns));
+  if (!options.manifests.empty()) {
+    TRY(ManifestMaps(options.manifests, ns));
+    TRY(CheckNamespaces(options.manifests, ns, current));
+    names = ClustersOf(TRY(ReadManifests(options.manifests)));
+  }
   MoveOptions move;
   move.from = from;
   move.to = options.to;
@@ -132,8 +181,11 @@ Status LocalMove(const Context& parent, const GlobalOptions& global, const Local
   move.dry_run = options.dry_run;
   move.include_providers = options.include_providers;
   TRY(Move(parent, global, move, world));
-  if (options.dry_run || options.manifests.empty()) return Ok();
-  TRY_WITH(Keep(parent, options, ns, world),
+  if (options.dry_run) return Ok();
+  ManagementCluster target = TRY(ManagementCluster::Open(options.to, world.getenv));
+  TRY(CheckArrived(parent, target, ns, names));
+  if (options.manifests.empty()) return Ok();
+  TRY_WITH(Keep(parent, options, ns, target, world),
            "the Clusters have moved, but their manifests are not kept there. Run the same command again");
   return Ok();
 }

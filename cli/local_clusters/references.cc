@@ -6,6 +6,7 @@
 #include <array>
 #include <functional>
 
+#include "base/encoding.h"
 #include "base/strings.h"
 #include "base/yaml/yaml.h"
 #include "templating/envsubst/template.h"
@@ -35,16 +36,16 @@ std::string MarkOf(std::string_view name, const std::string& mark) {
 // Calls `see` with each text of a value, `see_key` with each key.
 void EachText(Json& value, const std::function<void(std::string&)>& see,
               const std::function<void(const std::string&)>& see_key) {
-  std::vector<Json*> todo = {&value};
-  while (!todo.empty()) {
-    Json* one = todo.back();
-    todo.pop_back();
+  std::vector<Json*> pending = {&value};
+  while (!pending.empty()) {
+    Json* one = pending.back();
+    pending.pop_back();
     if (one->is_string()) see(one->get_ref<std::string&>());
     if (!one->is_structured()) continue;
     if (one->is_object()) {
       for (auto& [key, member] : one->items()) see_key(key);
     }
-    for (Json& member : *one) todo.push_back(&member);
+    for (Json& member : *one) pending.push_back(&member);
   }
 }
 
@@ -86,15 +87,15 @@ using Marked = std::set<std::string>;
 
 // A Secret, or a List that has one.
 bool HasSecret(const Json& document) {
-  std::vector<const Json*> todo = {&document};
-  while (!todo.empty()) {
-    const Json* one = todo.back();
-    todo.pop_back();
+  std::vector<const Json*> pending = {&document};
+  while (!pending.empty()) {
+    const Json* one = pending.back();
+    pending.pop_back();
     const std::string kind = GetString(*one, {"kind"});
     if (kind == "Secret") return true;
     const Json* items = kind.ends_with("List") ? Find(*one, {"items"}) : nullptr;
     if (items == nullptr || !items->is_array()) continue;
-    for (const Json& item : *items) todo.push_back(&item);
+    for (const Json& item : *items) pending.push_back(&item);
   }
   return false;
 }
@@ -182,12 +183,35 @@ Status ToReferences(kube::Object& object, const std::vector<std::string>& creden
   return Ok();
 }
 
+// A form of a value, and its name.
+using Written = std::pair<std::string, std::string>;
+
+// As text of others may have them. The longest first: one may be a part of another.
+std::vector<Written> WrittenOf(const FilledIn& filled) {
+  std::vector<Written> out;
+  for (const auto& [name, value] : filled) {
+    if (value.size() < kLeastValue) continue;
+    const std::string quoted = ToJsonText(Json(value));
+    for (const std::string& form : {value, quoted.substr(1, quoted.size() - 2), Base64Encode(value)})
+      out.emplace_back(form, name);
+  }
+  std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
+  return out;
+}
+
+std::string Hidden(std::string text, const std::vector<Written>& values) {
+  for (const auto& [value, name] : values) {
+    if (Has(text, value)) text = ReplaceAll(std::move(text), value, Reference(name));
+  }
+  return text;
+}
+
 // A reference is none.
 void LeaveOutTokens(Json& json) {
-  std::vector<Json*> todo = {&json};
-  while (!todo.empty()) {
-    Json* one = todo.back();
-    todo.pop_back();
+  std::vector<Json*> pending = {&json};
+  while (!pending.empty()) {
+    Json* one = pending.back();
+    pending.pop_back();
     if (one->is_object()) {
       for (const char* name : {"token", "content"}) {
         Json* member = Find(*one, {name});
@@ -196,7 +220,7 @@ void LeaveOutTokens(Json& json) {
       }
     }
     if (!one->is_structured()) continue;
-    for (Json& member : *one) todo.push_back(&member);
+    for (Json& member : *one) pending.push_back(&member);
   }
 }
 
@@ -280,6 +304,10 @@ Result<kube::Object> FillIn(kube::Object object, const templating::Variables& va
   return object;
 }
 
+std::string WithoutValues(std::string text, const FilledIn& filled) {
+  return Hidden(std::move(text), WrittenOf(filled));
+}
+
 kube::Object WithoutCredentials(kube::Object live, const FilledIn& filled) {
   if (live.kind() == "Secret" && live.group_version().group.empty()) {
     live.json().erase("data");
@@ -288,16 +316,9 @@ kube::Object WithoutCredentials(kube::Object live, const FilledIn& filled) {
       annotations->erase("kubectl.kubernetes.io/last-applied-configuration");  // all of it once more
     return live;
   }
-  // The longest first: one may be a part of another.
-  std::vector<std::pair<std::string, std::string>> values;
-  for (const auto& [name, value] : filled) {
-    if (value.size() >= kLeastValue) values.emplace_back(value, name);
-  }
-  std::sort(values.begin(), values.end(), [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
-  auto see = [&](std::string& text) {
-    for (const auto& [value, name] : values) text = ReplaceAll(std::move(text), value, Reference(name));
-  };
-  EachText(live.json(), see, [](const std::string&) {});
+  const std::vector<Written> values = WrittenOf(filled);
+  EachText(
+      live.json(), [&](std::string& text) { text = Hidden(std::move(text), values); }, [](const std::string&) {});
   const std::string group = live.group_version().group;
   if (group.starts_with("bootstrap.") || group.starts_with("controlplane.")) LeaveOutTokens(live.json());
   return live;

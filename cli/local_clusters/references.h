@@ -44,7 +44,11 @@ using FilledIn = std::map<std::string, std::string>;
 Result<kube::Object> FillIn(kube::Object object, const templating::Variables& variables, FilledIn& filled,
                             std::set<std::string>& missing);
 
-// The other way round: `live` with references for those values of four characters or more (shorter ones occur by
+// The other way round: a text of others, a server's error or a program's log, with references for those values of four
+// characters or more (shorter ones occur by chance), as they are, quoted or in base64.
+std::string WithoutValues(std::string text, const FilledIn& filled);
+
+// `live` with references for those values of four characters or more (shorter ones occur by
 // chance), wherever they are. Of a Secret all values are left out; of what bootstrap and control plane providers have,
 // tokens and contents of files, into which those providers write what Secrets have.
 kube::Object WithoutCredentials(kube::Object live, const FilledIn& filled);

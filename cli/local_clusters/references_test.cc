@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/encoding.h"
 #include "base/yaml/yaml.h"
 
 namespace capi::cli::local_clusters {
@@ -140,6 +141,14 @@ TEST(References, AreFilledIn) {
   EXPECT_THAT(FillIn(WithData("D", "none"), From({{"D", "x"}}), filled, missing).error().message, HasSubstr("${D}"));
   auto untouched = FillIn(WithData("", "${A}"), From({{"A", "x"}}), filled, missing);
   EXPECT_EQ(GetString(untouched->json(), {"data", "a"}), "${A}");
+}
+
+// G11, G13: servers and programs repeat what they were given, quoted too.
+TEST(References, StandInTextsOfOthers) {
+  const FilledIn filled = {{"A", "hidden\"one"}, {"LONG", "hidden\"one-more"}, {"TINY", "x"}};
+  EXPECT_EQ(WithoutValues("x: Invalid value: \"hidden\\\"one\": no", filled), "x: Invalid value: \"${A}\": no");
+  EXPECT_EQ(WithoutValues("hidden\"one-more and hidden\"one", filled), "${LONG} and ${A}");
+  EXPECT_EQ(WithoutValues("data: " + Base64Encode("hidden\"one"), filled), "data: ${A}");
 }
 
 TEST(References, ComeBackForWhatIsWritten) {

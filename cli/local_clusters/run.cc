@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "api/types.h"
 #include "base/strings.h"
@@ -15,7 +16,6 @@ namespace capi::cli::local_clusters {
 namespace {
 
 constexpr char kFieldManager[] = "clusterctl";
-constexpr Millis kAgain = Seconds(1);
 // For what is written when a stage has failed, or was interrupted.
 constexpr Seconds kAfterwards{20};
 
@@ -29,17 +29,12 @@ void Append(std::vector<kube::Object>& to, const std::vector<Manifest>& from) {
   for (const Manifest& one : from) to.push_back(one.object);
 }
 
-// What an outage holds back, a webhook that doesn't answer yet, is tried again.
-template <typename T, typename Call>
-Result<T> Patiently(const Context& ctx, Call call) {
-  while (true) {
-    Result<T> got = call();
-    if (got.ok() || !got.error().Transient() || !ctx.Check().ok()) return got;
-    if (!ctx.clock->Sleep(ctx.stop, kAgain)) return got;
-  }
+// What is another one once somebody has changed what is wanted. Secrets, ConfigMaps and others have no generation: of
+// these every change counts.
+std::string VersionOf(const kube::Object& object) {
+  const std::int64_t generation = GetInt(object.json(), {"metadata", "generation"});
+  return generation > 0 ? std::to_string(generation) : "version " + object.resource_version();
 }
-
-std::int64_t GenerationOf(const kube::Object& object) { return GetInt(object.json(), {"metadata", "generation"}); }
 
 }  // namespace
 
@@ -56,6 +51,7 @@ Run::Run(Plan plan, ManagementCluster& cluster, World& world)
     if (namespaced && one.object.ns().empty()) one.object.set_ns(cluster.ns());
     if (IsCluster(one.object)) clusters_.push_back({one.object.ns(), one.object.name()});
   }
+  watch_.Without(plan_.filled);
 }
 
 void Run::Split() {
@@ -87,7 +83,34 @@ std::vector<kube::ObjectId> Run::Watched(bool machines) const {
   return out;
 }
 
+Status Run::CheckTwins() const {
+  std::map<kube::ObjectId, std::string> seen;
+  for (const Manifest& one : plan_.manifests) {
+    const kube::ObjectId id = IdIn(one.object, cluster_.ns());
+    auto [first, added] = seen.emplace(id, one.Where());
+    if (added) continue;
+    return Error{Code::kInvalidArgument,
+                 fmt::format("{}: {} is in {}, too (what names no namespace is of {})", one.Where(), id.ToString(),
+                             first->second, cluster_.ns()),
+                 {}};
+  }
+  return Ok();
+}
+
+Error Run::Hidden(Error error) const {
+  error.message = WithoutValues(std::move(error.message), plan_.filled);
+  return error;
+}
+
+Say Run::Waiting(const std::string& what) {
+  return [this, what](const Error& error) {
+    lines_.Draw({});
+    notes_.Say(0, fmt::format("Waiting: {}: {}", what, Hidden(error).message));
+  };
+}
+
 Status Run::Go(const Context& ctx) {
+  TRY(CheckTwins());
   for (Stage stage : kStages) {
     if (stage == Stage::kInfrastructure) Split();
     const Millis timeout = plan_.timeouts[stage];
@@ -97,8 +120,9 @@ Status Run::Go(const Context& ctx) {
     Context after = ctx.WithStop({}).WithTimeout(kAfterwards);
     Status written = began_ ? WriteBack(after) : Ok();
     // The stage has done its work: the next one writes again.
-    if (!written.ok()) notes_.Warn(fmt::format("the manifests were not written back: {}", written.error().message));
-    if (!done.ok()) return done.error().With(fmt::format("stage {}", InfoOf(stage).name));
+    if (!written.ok())
+      notes_.Warn(fmt::format("the manifests were not written back: {}", Hidden(written.error()).message));
+    if (!done.ok()) return Hidden(done.error()).With(fmt::format("stage {}", InfoOf(stage).name));
   }
   return Ok();
 }
@@ -107,7 +131,7 @@ Status Run::Do(const Context& ctx, Stage stage) {
   switch (stage) {
     case Stage::kPreProvision: {
       std::string printed = TRY(CallHook(ctx, stage, ObjectsOf(plan_.manifests)));
-      return TakeChanged(printed, plan_.manifests);
+      return TakeChanged(printed, cluster_.ns(), plan_.manifests);
     }
     case Stage::kInfrastructure: return DoInfrastructure(ctx);
     case Stage::kIgnition: return DoIgnition(ctx);
@@ -127,10 +151,31 @@ Status Run::Do(const Context& ctx, Stage stage) {
   return Ok();
 }
 
+// Objects that are applied beside a Cluster that goes may stay without an owner, and a hook would work for nobody.
+Status Run::CheckGoing(const Context& ctx, bool made) {
+  for (const ClusterName& name : clusters_) {
+    const std::string what = fmt::format("Cluster {}/{}", name.ns, name.name);
+    ClusterState state{name.ns, name.name, {}, {}, {}};
+    auto live = Patiently<kube::Object>(ctx, Waiting(what), [&](const Context& one) {
+      return cluster_.client().Get(one, ClusterResource(), name.ns, name.name);
+    });
+    if (!live.ok() && live.code() != Code::kNotFound) return live.error().With(what);
+    if (live.ok()) state.cluster = *std::move(live);
+    if (changed_) state.forgiven = failed_before_;
+    std::string why;
+    if (made) why = state.cluster ? TerminalOf(state, false) : what + " isn't there";
+    if (!made && state.cluster && state.cluster->deleting()) why = what + " is being deleted";
+    if (!why.empty()) return Error{Code::kFailedPrecondition, why, {}};
+  }
+  return Ok();
+}
+
 Status Run::SeeFailures(const Context& ctx) {
   watch_.Also(Watched(true));
   for (const ClusterName& name : clusters_) {
-    ClusterState state = TRY(Patiently<ClusterState>(ctx, [&] { return watch_.Read(ctx, name); }));
+    // Of many requests: each has its own time.
+    const Say say = Waiting(fmt::format("Cluster {}/{}", name.ns, name.name));
+    ClusterState state = TRY(Patiently<ClusterState>(ctx, say, [&](const Context&) { return watch_.Read(ctx, name); }));
     for (std::string& uid : FailedOf(state)) failed_before_.insert(std::move(uid));
   }
   return Ok();
@@ -147,6 +192,7 @@ Status Run::Await(const Context& ctx, const Judge& judge, const std::string& wha
 
 // What machines say counts later: what people mend of them is only applied then.
 Status Run::DoInfrastructure(const Context& ctx) {
+  TRY(CheckGoing(ctx, false));
   TRY(SeeFailures(ctx));
   TRY(ApplyAll(ctx, infrastructure_));
   watch_.Also(Watched(false));
@@ -192,6 +238,7 @@ Status Run::DoIgnition(const Context& ctx) {
 Result<std::string> Run::CallHook(const Context& ctx, Stage stage, const std::vector<kube::Object>& objects) {
   auto hook = plan_.hooks.find(stage);
   if (hook == plan_.hooks.end()) return std::string();
+  TRY(CheckGoing(ctx, began_));
   std::vector<std::string> names;
   for (const ClusterName& one : clusters_) names.push_back(one.ns + "/" + one.name);
   HookRun run{hook->second, ToStream(objects), {}, [this](std::string_view text) {
@@ -209,20 +256,22 @@ Result<kube::Object> Run::ApplyOne(const Context& ctx, const kube::Object& objec
   auto resource = TRY(cluster_.client().mapper().For(ctx, id.group_kind(), object.group_version().version));
   kube::Object whole = object;
   if (resource.namespaced && whole.ns().empty()) whole.set_ns(cluster_.ns());
-  auto before = cluster_.client().Get(ctx, resource, whole.ns(), whole.name(), {.metadata_only = true});
-  if (!before.ok() && before.code() != Code::kNotFound) return before.error();
-  kube::Object applied =
-      TRY(cluster_.client().Apply(ctx, resource, whole, {.field_manager = kFieldManager, .strict = true}));
-  if (!before.ok() || GenerationOf(*before) != GenerationOf(applied)) changed_ = true;
-  return applied;
+  return cluster_.client().Apply(ctx, resource, whole, {.field_manager = kFieldManager, .strict = true});
 }
 
 // In file-name order.
 Status Run::ApplyAll(const Context& ctx, std::vector<Manifest>& manifests) {
   for (Manifest& one : manifests) {
     began_ = true;
-    const kube::Object applied = TRY_WITH(Patiently<kube::Object>(ctx, [&] { return ApplyOne(ctx, one.object); }),
-                                          fmt::format("{}: {}", one.Where(), Describe(one.object)));
+    const std::string what = fmt::format("{}: {}", one.Where(), Describe(one.object));
+    // Once: after an answer to the write that was lost it would be what was just written.
+    auto before =
+        Patiently<kube::Object>(ctx, Waiting(what), [&](const Context& call) { return LiveOf(call, one.object); });
+    if (!before.ok() && before.code() != Code::kNotFound) return before.error().With(what);
+    auto written =
+        Patiently<kube::Object>(ctx, Waiting(what), [&](const Context& call) { return ApplyOne(call, one.object); });
+    const kube::Object applied = TRY_WITH(written, what);
+    if (!before.ok() || VersionOf(*before) != VersionOf(applied)) changed_ = true;
     one.object.set_ns(applied.ns());
     if (applied.ns().empty()) Find(one.object.json(), {"metadata"})->erase("namespace");
   }
@@ -238,7 +287,8 @@ Result<kube::Object> Run::LiveOf(const Context& ctx, const kube::Object& object)
 Result<std::vector<Manifest>> Run::Live(const Context& ctx, const std::vector<Manifest>& manifests) {
   std::vector<Manifest> out;
   for (const Manifest& one : manifests) {
-    auto live = Patiently<kube::Object>(ctx, [&] { return LiveOf(ctx, one.object); });
+    auto live = Patiently<kube::Object>(ctx, Waiting(Describe(one.object)),
+                                        [&](const Context& call) { return LiveOf(call, one.object); });
     if (!live.ok() && live.code() == Code::kNotFound) continue;
     if (!live.ok()) return live.error().With(Describe(one.object));
     out.push_back({*std::move(live), one.file, one.line});
@@ -266,8 +316,8 @@ Status Run::CheckBootstrap(const Context& ctx) {
     if (names.empty() || TRY(IsThere(ctx, one.object))) continue;
     for (const std::string& name : names) {
       const size_t slash = name.find('/');
-      auto secret = Patiently<kube::Object>(ctx, [&] {
-        return cluster_.client().Get(ctx, kube::Builtin("Secret"), name.substr(0, slash), name.substr(slash + 1),
+      auto secret = Patiently<kube::Object>(ctx, Waiting("Secret " + name), [&](const Context& call) {
+        return cluster_.client().Get(call, kube::Builtin("Secret"), name.substr(0, slash), name.substr(slash + 1),
                                      {.metadata_only = true});
       });
       if (secret.ok()) continue;

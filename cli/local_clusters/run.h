@@ -8,6 +8,7 @@
 #include "cli/frame/live_lines.h"
 #include "cli/frame/management_cluster.h"
 #include "cli/local_clusters/manifest_folder.h"
+#include "cli/local_clusters/patience.h"
 #include "cli/local_clusters/stages.h"
 #include "cli/local_clusters/watch.h"
 
@@ -29,7 +30,8 @@ class Run {
   // `cluster` and `world` must outlive it.
   Run(Plan plan, ManagementCluster& cluster, World& world);
 
-  // All stages, in their order. What was applied is written back after each, also after one that failed.
+  // All stages, in their order. What was applied is written back after each, also after one that failed. No error, and
+  // nothing that is said meanwhile, has a value that was filled in.
   Status Go(const Context& ctx);
   // The Clusters of the manifests.
   const std::vector<ClusterName>& clusters() const { return clusters_; }
@@ -44,6 +46,13 @@ class Run {
   void Split();
   Status ApplyAll(const Context& ctx, std::vector<Manifest>& manifests);
   Result<kube::Object> ApplyOne(const Context& ctx, const kube::Object& object);
+  // kInvalidArgument for an object that is there twice once those without a namespace have the current one.
+  Status CheckTwins() const;
+  // kFailedPrecondition for a Cluster that is being deleted; with `made` for one that is gone, paused or failed, too.
+  Status CheckGoing(const Context& ctx, bool made);
+  // Says why `what` has to wait.
+  Say Waiting(const std::string& what);
+  Error Hidden(Error error) const;
   // Those of these manifests as they are now, without those that aren't there.
   Result<std::vector<Manifest>> Live(const Context& ctx, const std::vector<Manifest>& manifests);
   Status WriteBack(const Context& ctx);

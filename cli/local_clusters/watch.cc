@@ -9,6 +9,7 @@
 #include "cli/describe/cluster_reader.h"
 #include "cli/describe/cluster_tree.h"
 #include "cli/frame/management_cluster.h"
+#include "cli/local_clusters/patience.h"
 
 namespace capi::cli::local_clusters {
 namespace {
@@ -61,7 +62,7 @@ const kube::Resource& MachineResource() {
 
 Result<ClusterState> ClusterWatch::Read(const Context& ctx, const ClusterName& name) {
   ClusterState out{name.ns, name.name, {}, {}, {}};
-  auto cluster = client_.Get(ctx, ClusterResource(), name.ns, name.name);
+  auto cluster = client_.Get(OneCall(ctx), ClusterResource(), name.ns, name.name);
   if (!cluster.ok() && cluster.code() == Code::kNotFound) return out;
   if (!cluster.ok()) return cluster.error();
   out.cluster = *std::move(cluster);
@@ -77,7 +78,7 @@ Result<ClusterState> ClusterWatch::Read(const Context& ctx, const ClusterName& n
   if (control_plane && !wanted.contains(*control_plane)) TRY(ReadOther(ctx, *control_plane, out.makers));
   kube::ListOptions options;
   options.label_selector = kClusterLabel + name.name;
-  out.machines = TRY(client_.List(ctx, MachineResource(), name.ns, options)).items;
+  out.machines = TRY(client_.List(OneCall(ctx), MachineResource(), name.ns, options)).items;
   return out;
 }
 
@@ -85,20 +86,20 @@ Status ClusterWatch::ReadMakers(const Context& ctx, const ClusterName& name, std
   kube::ListOptions options;
   options.label_selector = kClusterLabel + name.name;
   for (const char* kind : {"MachineDeployment", "MachineSet", "MachinePool"}) {
-    auto resource = client_.mapper().For(ctx, {ClusterResource().group, kind});
+    auto resource = client_.mapper().For(OneCall(ctx), {ClusterResource().group, kind});
     if (!resource.ok() && resource.code() == Code::kNotFound) continue;
     if (!resource.ok()) return resource.error();
-    kube::ObjectList list = TRY(client_.List(ctx, *resource, name.ns, options));
+    kube::ObjectList list = TRY(client_.List(OneCall(ctx), *resource, name.ns, options));
     for (kube::Object& object : list.items) out.push_back(std::move(object));
   }
   return Ok();
 }
 
 Status ClusterWatch::ReadOther(const Context& ctx, const kube::ObjectId& id, std::vector<kube::Object>& out) {
-  auto resource = client_.mapper().For(ctx, id.group_kind());
+  auto resource = client_.mapper().For(OneCall(ctx), id.group_kind());
   if (!resource.ok() && resource.code() == Code::kNotFound) return Ok();
   if (!resource.ok()) return resource.error();
-  auto object = client_.Get(ctx, *resource, id.ns, id.name);
+  auto object = client_.Get(OneCall(ctx), *resource, id.ns, id.name);
   if (object.ok()) out.push_back(*std::move(object));
   return object.ok() || object.code() == Code::kNotFound ? Ok() : Status(object.error());
 }
@@ -118,7 +119,7 @@ void ClusterWatch::Draw(const Context& ctx, const std::vector<ClusterName>& clus
   if (!live_) return;
   std::vector<std::string> lines;
   for (const ClusterName& name : clusters) {
-    for (std::string& line : Tree(ctx, name)) lines.push_back(std::move(line));
+    for (std::string& line : Tree(OneCall(ctx), name)) lines.push_back(std::move(line));
   }
   if (lines.size() > kMostLines) {
     const size_t more = lines.size() - kMostLines;
@@ -126,6 +127,7 @@ void ClusterWatch::Draw(const Context& ctx, const std::vector<ClusterName>& clus
     lines.push_back(fmt::format("and {} lines more", more));
   }
   lines.push_back(fmt::format("{}: waiting. {}", what, waits_for));
+  for (std::string& line : lines) line = WithoutValues(std::move(line), filled_);
   lines_.Draw(lines);
 }
 

@@ -8,6 +8,7 @@
 #include "base/context.h"
 #include "cli/frame/live_lines.h"
 #include "cli/local_clusters/progress.h"
+#include "cli/local_clusters/references.h"
 #include "kube/client/client.h"
 
 namespace capi::cli::local_clusters {
@@ -28,6 +29,9 @@ class ClusterWatch {
 
   // What else belongs to the clusters: objects of their manifests.
   void Also(std::vector<kube::ObjectId> others) { others_ = std::move(others); }
+
+  // What isn't drawn: values that objects of the clusters may repeat.
+  void Without(FilledIn filled) { filled_ = std::move(filled); }
 
   // A Cluster that isn't there is no error.
   Result<ClusterState> Read(const Context& ctx, const ClusterName& name);
@@ -51,6 +55,7 @@ class ClusterWatch {
   LiveLines& lines_;
   const bool live_;
   std::vector<kube::ObjectId> others_;
+  FilledIn filled_;
 };
 
 // The Clusters' own kind and that of their Machines, at the contract that this program works with.

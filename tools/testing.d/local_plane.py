@@ -215,6 +215,7 @@ class LocalPlane:
         self.until("no process is left", lambda: not self.pids(), seconds)
 
     def close(self):
+        self.run("down")  # a plane that runs isn't deleted while it has Clusters
         self.run("down", "--delete")
         for pid in self.pids():
             with contextlib.suppress(OSError):

@@ -1,0 +1,60 @@
+// `local move` between two clusters in memory: what it keeps, and that nobody is told that a Cluster is there which
+// isn't.
+#include <gmock/gmock.h>
+
+#include "cli/move/move_testing.h"
+
+namespace capi::cli::local_clusters {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class LocalMoves : public move::Moves {
+ protected:
+  Outcome Move(std::vector<std::string> flags) {
+    flags.insert(flags.begin(), {"local", "move"});
+    flags.insert(flags.end(), {"--kubeconfig", folder_ / "a", "--to-kubeconfig", folder_ / "b"});
+    return Clusterctl(flags, {{"HOME", folder_.path()}});
+  }
+  // A folder with this Cluster.
+  std::string Manifests(const std::string& folder, const std::string& metadata) {
+    folder_.Put(folder + "/01_cluster.yaml",
+                "{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: " + metadata + "}");
+    return folder_ / folder;
+  }
+};
+
+// G15: before anything moves.
+TEST_F(LocalMoves, AClusterOfAnotherNamespaceIsTold) {
+  const std::string manifests = Manifests("m", "{name: one, namespace: team}");
+  allowance_.Set(-1);
+  Outcome got = Move({"-n", "default", "--manifests", manifests});
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("Cluster one is of namespace team, and what moves is namespace default"));
+  EXPECT_THAT(got.err, HasSubstr("-n team"));
+  EXPECT_EQ(allowance_.taken(), 0);
+}
+
+// G15: the plane, which people take away next, is told to be kept.
+TEST_F(LocalMoves, NothingThatMovesIsAnError) {
+  Outcome got = Move({"-n", "default"});
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("the target has no Cluster in namespace default: keep the plane"));
+  EXPECT_THAT(got.out, Not(HasSubstr("kept")));
+  EXPECT_TRUE(a_.Find("Cluster", "team", "one").has_value());
+}
+
+// G15: manifests of a Cluster that isn't there aren't kept beside those that are.
+TEST_F(LocalMoves, ManifestsOfAnotherClusterAreNotKept) {
+  Outcome got = Move({"-n", "team", "--manifests", Manifests("m", "{name: three, namespace: team}")});
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("the target has no Cluster three in namespace team"));
+  EXPECT_FALSE(b_.Find("ConfigMap", "team", "local-manifests.three").has_value());
+  // A second run goes on: nothing is left to move, and what has moved is there.
+  got = Move({"-n", "team"});
+  EXPECT_EQ(got.code, 0) << got.err;
+}
+
+}  // namespace
+}  // namespace capi::cli::local_clusters
