@@ -124,8 +124,13 @@ Certifier::Kept Certifier::Keep(const Context& ctx, const Observation& o, const 
   Kept kept;
   Known known;
   const std::string provider = o.provider.id.Key();
+  const WallTime now = ctx.clock->Now();
   auto is_due = [&](const kube::ObjectId& id) { return std::find(due.begin(), due.end(), id) != due.end(); };
-  for (const CertificateSeen& seen : o.fleet.certificates) kept.Add(seen.id, Read(ctx, seen.id, known));
+  for (const CertificateSeen& seen : o.fleet.certificates) {
+    kept.Add(seen.id, Read(ctx, seen.id, known));
+    // What isn't seen for a moment, since it was just written, issues all the same.
+    if (known.secrets.contains(seen.id)) kept.Add(seen.id, ReadIssuers(ctx, {seen.id}, known));
+  }
   for (const BundleSeen& target : o.fleet.bundles) {
     known.targets.push_back(target.id);
     if (is_due(target.id)) known.unsure[target.id] = target.ca_from;
@@ -137,13 +142,14 @@ Certifier::Kept Certifier::Keep(const Context& ctx, const Observation& o, const 
     if (one == known.unsure.end()) continue;
     // One that somebody has changed is made right first: what it says now may be nobody's CA.
     const CertificateSecret* secret = known.Of(one->second);
-    if (secret == nullptr || !secret->IsAsStated()) continue;
+    if (secret == nullptr || !secret->IsAsStated() || !secret->TrustsWhatIsServed(now)) continue;
     Status injected = Inject(ctx, id, known, kept);
     if (injected.ok()) known.unsure.erase(id);
     kept.Add(id, std::move(injected));
   }
   for (const kube::ObjectId& id : InOrder(known.secrets)) {
-    if (is_due(id) || known.IsIssuerWritten(id)) kept.Add(id, KeepSecret(ctx, id, known, kept));
+    const bool misleads = !known.secrets.at(id).TrustsWhatIsServed(now);
+    if (is_due(id) || misleads || known.IsIssuerWritten(id)) kept.Add(id, KeepSecret(ctx, id, known, kept));
   }
   if (!known.written.empty()) {  // what trusts these is told at once
     for (const kube::ObjectId& id : known.targets) {
@@ -270,7 +276,13 @@ Status Certifier::Inject(const Context& ctx, const kube::ObjectId& id, const Kno
   if (!live.ok()) return live.error().With(id.ToString());
   const CertificateMarks marks = MarksIn(*live);
   const CertificateSecret* secret = known.Of(marks.ca_from);
-  if (secret == nullptr || secret->Bundle().empty()) return Ok();
+  if (secret == nullptr) return Ok();
+  if (!secret->TrustsWhatIsServed(ctx.clock->Now())) {
+    return Error{Code::kUnavailable,
+                 fmt::format("{}: ca.crt of the Secret for {} lacks the CA of tls.crt: that is made right first",
+                             id.ToString(), marks.ca_from),
+                 {}};
+  }
   const bool was_filled_in = !marks.bundle.empty() && !marks.bundle.ends_with("/0");
   const bool is_others = !was_filled_in && known.HasOthersBundle(*live, ctx.clock->Now());
   const kube::Object bundles = is_others ? WithoutBundles(resource, *live, secret->BundleHash())

@@ -107,6 +107,35 @@ TEST_F(Certifying, WhatWatchesDoNotShowIsReadBeforeTheNextCertificateIsServed) {
   EXPECT_NE(Value("tls.crt"), first);
 }
 
+// Whatever is in ca.crt went into all that calls the webhooks, and was taken for what they trust.
+TEST_F(Certifying, WhatDoesNotTrustWhatIsServedIsBroughtToNobody) {  // I19
+  auto others = http::MakeAuthority("others", {clock_.Now(), clock_.Now() + std::chrono::hours(24 * 999)});
+  for (const std::string& bad : {std::string(), others->cert_pem}) {
+    SCOPED_TRACE(bad);
+    server_.Loses(kSecretPath);
+    ASSERT_TRUE(Prepare().ok());
+    const std::string first = Value("tls.crt");
+    for (int passes = 0; Value("next.crt").empty(); ++passes) {
+      ASSERT_LT(passes, 12) << "it is never renewed";
+      clock_.Advance(*NextCertificate(Seen(), clock_.Now()) + Seconds(1));
+      ASSERT_TRUE(Keep().ok());
+    }
+    Json secret = server_.Live(kSecretPath).json();
+    secret["data"]["ca.crt"] = Base64Encode(bad);
+    secret["metadata"]["managedFields"] = Json::array();
+    server_.Has(kSecretPath, secret);
+    EXPECT_FALSE(certifier_.Trust(ctx_, manifests_, inventory_).ended.ok());
+    EXPECT_TRUE(IsTrusted());
+    for (int passes = 0; Value("tls.crt") == first; ++passes) {
+      ASSERT_LT(passes, 12) << "it is never renewed";
+      ASSERT_TRUE(Keep().ok());
+      EXPECT_TRUE(IsTrusted());
+      clock_.Advance(Seconds(62));
+    }
+    EXPECT_TRUE(http::VerifyServing(first, Bundle(), kHost, clock_.Now()).ok()) << "a process may still serve with it";
+  }
+}
+
 TEST_F(Certifying, ASecretOfAnotherTypeIsRefused) {  // I19
   EXPECT_THAT(manifests_[0].text, HasSubstr("kubernetes.io/tls")) << "none without data can be made of it";
   server_.Has(kSecretPath, {{"apiVersion", "v1"},
