@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "base/strings.h"
@@ -48,6 +49,11 @@ std::string CurrentRoot(const Request& request, const Held& held, const Inputs& 
   if (!root.empty() || request.issuer_secret.empty() || !held.serving.facts) return root;
   auto authority = ReadAuthority(request, inputs);
   return authority.ok() ? RootOf(held.serving, authority->root) : "";
+}
+
+bool IsIn(const std::string& pem, const std::string& cert) {
+  const std::vector<std::string> all = Split(pem);
+  return !cert.empty() && std::find(all.begin(), all.end(), cert) != all.end();
 }
 
 std::string Without(const std::string& pem, const std::string& cert) {
@@ -111,10 +117,12 @@ std::string RootOf(const KeyPair& pair, const std::string& candidates_pem) {
   std::vector<std::string> own = Split(pair.pem.cert_pem);
   if (own.empty()) return "";
   if (pair.facts->self_signed) return own.front();
-  // Whether they count now is another question.
-  const WallTime at = pair.facts->validity.not_before;
   for (const std::string& candidate : Split(candidates_pem)) {
-    if (candidate != own.front() && http::VerifyChain(pair.pem.cert_pem, candidate, at).ok()) return candidate;
+    auto facts = http::ReadCertificate(candidate);
+    if (!facts.ok() || candidate == own.front()) continue;
+    // Whether they count now is another question. Clocks differ: a CA may count later than what it has issued.
+    const WallTime at = std::max(pair.facts->validity.not_before, facts->validity.not_before);
+    if (http::VerifyChain(pair.pem.cert_pem, candidate, at).ok()) return candidate;
   }
   return "";
 }
@@ -123,7 +131,21 @@ bool IsNextGood(const Request& request, const Held& held) {
   // Its age doesn't matter: where the time for renewal is longer than what it takes until one is trusted, each would be
   // followed by another, and none be served.
   return held.next && held.next->usable() && Mismatch(request, *held.next).empty() &&
-         !RootOf(*held.next, held.trusted).empty();
+         IsIn(held.trusted, RootOf(*held.next, held.trusted));
+}
+
+bool LacksCurrent(const Request& request, const Held& held, const Inputs& inputs) {
+  const std::string root = CurrentRoot(request, held, inputs);
+  return !Combine({root}, inputs.now).empty() && !IsIn(held.trusted, root);
+}
+
+// Of a chain whose CA nobody knows any more, what is served next counts: that is as far as it can be mended.
+bool TrustsWhatIsServed(const SecretData& data, WallTime now) {
+  const Held held = Read(data, now);
+  if (!held.serving.facts) return !held.trusted.empty();
+  if (IsIn(held.trusted, RootOf(held.serving, held.trusted))) return true;
+  const bool next = held.next && held.next->facts && !held.serving.facts->self_signed;
+  return next && IsIn(held.trusted, RootOf(*held.next, held.trusted));
 }
 
 std::string Trusted(const Request& request, const Held& held, const Inputs& inputs) {

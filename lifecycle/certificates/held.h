@@ -53,6 +53,9 @@ std::string RootOf(const KeyPair& pair, const std::string& candidates_pem);
 // Whether the Secret has a next certificate that is still wanted: what is asked for, and trusted by ca.crt.
 bool IsNextGood(const Request& request, const Held& held);
 
+// Whether ca.crt lacks the CA of tls.crt, which is known and hasn't ended.
+bool LacksCurrent(const Request& request, const Held& held, const Inputs& inputs);
+
 // What ca.crt has to be without the next certificate, which was never served: who issued tls.crt, and whom it had
 // before and who hasn't ended.
 std::string Trusted(const Request& request, const Held& held, const Inputs& inputs);

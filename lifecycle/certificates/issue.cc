@@ -96,10 +96,12 @@ Decision Replace(const Request& request, const Held& held, const Inputs& inputs,
   std::optional<Authority> authority;
   std::string obstacle = Obstacle(request, &held, inputs, authority);
   if (!obstacle.empty()) return {Step::kBlocked, fmt::format("{}; {}", why, obstacle), inputs.now + kLookInVain};
+  const bool lacks_current = LacksCurrent(request, held, inputs);
   if (fault.empty() && !Gains(request, held, authority, inputs.now)) {
+    if (lacks_current) return {Step::kTidyTrusted, "ca.crt isn't what is to be trusted now", inputs.now};
     return {Step::kKeep, "", inputs.now + kLookInVain};
   }
-  const bool trusted = authority && Includes(held.trusted, authority->root, inputs.now);
+  const bool trusted = !lacks_current && authority && Includes(held.trusted, authority->root, inputs.now);
   if (trusted && Settled(inputs.injected, inputs.now)) return {Step::kRenew, std::move(why), inputs.now};
   return {Step::kTrustNext, std::move(why), inputs.now};
 }
@@ -162,7 +164,9 @@ Decision Decide(const Request& request, const std::optional<LiveSecret>& secret,
   }
   std::string fault = Fault(request, *secret, held, inputs);
   if (!fault.empty() || IsDue(request, held.serving, inputs.now)) {
-    return next ? WithNext(held, inputs) : Replace(request, held, inputs, fault);
+    // Somebody may have changed ca.crt since: then the next one and all that it needs begin anew.
+    const bool goes_on = next && !LacksCurrent(request, held, inputs);
+    return goes_on ? WithNext(held, inputs) : Replace(request, held, inputs, fault);
   }
   if (held.next) return {Step::kTidyTrusted, "the next certificate isn't needed any more", inputs.now};
   if (SplitOrNone(Trusted(request, held, inputs)) != SplitOrNone(held.trusted)) {

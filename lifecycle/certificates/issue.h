@@ -100,6 +100,9 @@ Decision Decide(const Request& request, const std::optional<LiveSecret>& secret,
 Result<SecretData> Make(Step step, const Request& request, const std::optional<LiveSecret>& secret,
                         const Inputs& inputs, const std::vector<std::string>& live);
 
+// Whether ca.crt has the CA of tls.crt: nothing else may be brought into what is injected.
+bool TrustsWhatIsServed(const SecretData& data, WallTime now);
+
 // What else the Secret has, as cert-manager writes it (so that it takes the Secret over without issuing anew), with the
 // request's secretTemplate and kRequestAnnotation. kInvalidArgument where tls.crt can't be read.
 Result<std::map<std::string, std::string>> SecretAnnotations(const Request& request, const SecretData& data);

@@ -283,6 +283,32 @@ TEST(Certificates, ForgetANextOneThatIsntWanted) {
   EXPECT_FALSE(world.secret->data.contains("next.key"));
 }
 
+// Whatever somebody makes of ca.crt meanwhile: the next one was served though nobody trusted it.
+TEST(Certificates, BeginTheirRenewalAnewWhereTrustWasLost_I19) {
+  World due = Issued();
+  due.inputs.injected = {.targets = true, .since = kStart};
+  due.inputs.now = kStart + 61 * kDay;
+  const std::string own = due.At("tls.crt");
+  due.Do(Step::kTrustNext);
+  const std::string next = due.At("next.crt"), other = Issued().At("ca.crt");
+  EXPECT_TRUE(TrustsWhatIsServed(due.secret->data, due.inputs.now));
+  due.inputs.now += kBundleSettles;
+  EXPECT_EQ(due.Look().step, Step::kServeNext);
+  for (const std::string& bad : {std::string(), other, own, next + other}) {
+    World world = due;
+    world.secret->data["ca.crt"] = bad;
+    EXPECT_EQ(TrustsWhatIsServed(world.secret->data, world.inputs.now), bad == own) << bad;
+    ASSERT_EQ(world.Look().step, Step::kTrustNext) << bad;
+    world.Do(Step::kTrustNext);
+    EXPECT_TRUE(world.At("ca.crt").starts_with(own)) << bad;
+    EXPECT_TRUE(Includes(world.At("ca.crt"), world.At("next.crt"), world.inputs.now)) << bad;
+    EXPECT_TRUE(TrustsWhatIsServed(world.secret->data, world.inputs.now)) << bad;
+    world.inputs.injected.since = world.inputs.now;
+    EXPECT_EQ(world.Look().step, Step::kKeep) << "it settles: " << bad;
+  }
+  EXPECT_FALSE(TrustsWhatIsServed({}, kStart));
+}
+
 TEST(Certificates, KeepTheirKeyWhereItIsToStay) {
   World world = Issued();
   const std::string key = world.At("tls.key");
@@ -325,6 +351,44 @@ TEST(Certificates, OfAnAuthorityAreIssuedByIt) {
   EXPECT_EQ(leaf.Look().step, Step::kRenew);
   leaf.inputs.injected.targets = true;
   EXPECT_EQ(leaf.Look().step, Step::kTrustNext);
+}
+
+TEST(Certificates, OfAnAuthorityGetItsTrustBack_I19) {
+  World ca = Issued(TheAuthority()), leaf;
+  leaf.request = OfAuthority();
+  leaf.inputs.issuer = &ca.secret->data;
+  leaf.Do(Step::kIssue);
+  leaf.inputs.injected = {.targets = true, .since = kStart};
+  const std::string other = Issued().At("ca.crt");
+  leaf.secret->data["ca.crt"] = other;
+  EXPECT_FALSE(TrustsWhatIsServed(leaf.secret->data, kStart));
+  EXPECT_EQ(leaf.Look().step, Step::kTidyTrusted);
+  leaf.inputs.now = kStart + 61 * kDay;  // due, and it would gain nothing
+  ASSERT_EQ(leaf.Look().step, Step::kTidyTrusted);
+  leaf.Do(Step::kTidyTrusted);
+  EXPECT_TRUE(TrustsWhatIsServed(leaf.secret->data, leaf.inputs.now));
+  EXPECT_EQ(leaf.Look().step, Step::kKeep);
+  // Its CA is lost, and nobody knows it any more: another one goes on, and is served in the end.
+  World anew = Issued(TheAuthority());
+  leaf.secret->data["ca.crt"] = other;
+  leaf.inputs.issuer = &anew.secret->data;
+  ASSERT_EQ(leaf.Look().step, Step::kTrustNext);
+  leaf.Do(Step::kTrustNext);
+  EXPECT_TRUE(TrustsWhatIsServed(leaf.secret->data, leaf.inputs.now));
+  EXPECT_EQ(leaf.Look().step, Step::kServeNext);
+}
+
+// cert-manager's counts from now, ours from five minutes before.
+TEST(Certificates, KnowAnAuthorityThatCountsLaterThanTheyDo_I19) {
+  World ca, leaf;
+  ca.request = TheAuthority();
+  ca.inputs.now = kStart + Seconds(280);
+  ca.Do(Step::kIssue);
+  leaf.request = OfAuthority();
+  leaf.inputs.issuer = &ca.secret->data;
+  leaf.Do(Step::kIssue);
+  EXPECT_TRUE(TrustsWhatIsServed(leaf.secret->data, kStart));
+  EXPECT_EQ(leaf.Look().step, Step::kKeep);
 }
 
 TEST(Certificates, AreNotIssuedByWhatIsNoAuthority) {

@@ -68,4 +68,8 @@ kube::Object WithoutBundles(const kube::Resource& resource, const kube::Object& 
   return Marked(resource, live, hash, 0, Json::object());
 }
 
+kube::WriteOptions AsCertifier() {
+  return {.field_manager = std::string(api::kCertificateManager), .metadata_only = true};
+}
+
 }  // namespace capi::ops

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "kube/client/client.h"
 #include "kube/meta/object.h"
 #include "kube/meta/resource.h"
 
@@ -21,5 +22,8 @@ kube::Object BundlesFor(const kube::Resource& resource, const kube::Object& live
 
 // The same for one whose bundles are somebody else's: nothing but the mark, with no bundle.
 kube::Object WithoutBundles(const kube::Resource& resource, const kube::Object& live, const std::string& hash);
+
+// How everything for certificates is written.
+kube::WriteOptions AsCertifier();
 
 }  // namespace capi::ops

@@ -103,6 +103,10 @@ std::string CertificateSecret::Bundle() const {
 
 std::string CertificateSecret::BundleHash() const { return Sha256Hex(Bundle()).substr(0, kHashLength); }
 
+bool CertificateSecret::TrustsWhatIsServed(WallTime now) const {
+  return certificates::TrustsWhatIsServed(live_.data, now);
+}
+
 certificates::Inputs CertificateSecret::InputsOf(const All& all, const certificates::Injected& injected,
                                                  WallTime now) const {
   certificates::Inputs inputs{now, injected, nullptr};

@@ -49,6 +49,7 @@ class CertificateSecret {
   const certificates::SecretData& data() const { return live_.data; }
   std::string Bundle() const;  // PEM: the CAs that are to be trusted; "" for none
   std::string BundleHash() const;
+  bool TrustsWhatIsServed(WallTime now) const;  // its ca.crt does, alone
   const certificates::Request* request() const { return request_ ? &*request_ : nullptr; }
   std::string issuer_secret() const { return request_ ? request_->issuer_secret : ""; }
 

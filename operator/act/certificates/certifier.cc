@@ -9,9 +9,9 @@
 #include "api/certificates/names.h"
 #include "base/encoding.h"
 #include "kube/meta/kind.h"
-#include "lifecycle/certificates/bundle.h"
 #include "operator/act/certificates/ca_bundles.h"
 #include "operator/act/certificates/certificate_secret.h"
+#include "operator/act/certificates/known_certificates.h"
 #include "operator/decide/certificates/due.h"
 #include "operator/report/secret_values.h"
 
@@ -49,59 +49,7 @@ bool Changes(const certificates::Decision& decision) {
   return decision.step != certificates::Step::kKeep && decision.step != certificates::Step::kBlocked;
 }
 
-kube::WriteOptions AsCertifier() {
-  return {.field_manager = std::string(api::kCertificateManager), .metadata_only = true};
-}
-
 }  // namespace
-
-struct Certifier::Known {
-  CertificateSecret::All secrets;
-  std::vector<kube::ObjectId> targets;
-  std::optional<std::map<kube::ObjectId, kube::Object>> live;  // of the targets, once they are read
-  std::set<kube::ObjectId> written;                            // what they serve, or whom they trust, is another now
-  std::map<kube::ObjectId, std::string> unsure;  // targets that may not trust theirs: CertificateMarks::ca_from, or ""
-
-  // Whether everything that is to trust that Secret does.
-  bool IsTrusted(const CertificateSecret& secret) const {
-    return std::none_of(unsure.begin(), unsure.end(),
-                        [&](const auto& one) { return one.second.empty() || secret.IsNamedBy(one.second); });
-  }
-  const CertificateSecret* Of(const std::string& ca_from) const {
-    for (const auto& [id, secret] : secrets) {
-      if (!ca_from.empty() && secret.IsNamedBy(ca_from)) return &secret;
-    }
-    return nullptr;
-  }
-  // CA bundles in what is to trust that Secret.
-  std::vector<std::string> BundlesOf(const CertificateSecret& secret) const {
-    std::vector<std::string> all;
-    for (const auto& [id, target] : live.value_or(std::map<kube::ObjectId, kube::Object>())) {
-      if (!secret.IsNamedBy(MarksIn(target).ca_from)) continue;
-      for (std::string& bundle : certificates::LiveBundles(target)) all.push_back(std::move(bundle));
-    }
-    return all;
-  }
-  // Of a target: whether its bundles are, be it in part, of certificates that nobody of these has, or asks for.
-  bool HasOthersBundle(const kube::Object& target, WallTime now) const {
-    std::vector<certificates::Request> requests;
-    std::string held;
-    for (const auto& [id, secret] : secrets) {
-      if (secret.request() != nullptr) requests.push_back(*secret.request());
-      for (const auto& [name, value] : secret.data()) {
-        if (name.ends_with(".crt")) held += value;
-      }
-    }
-    for (const std::string& bundle : certificates::LiveBundles(target)) {
-      if (certificates::OwnerOf(bundle, requests, held, now) == certificates::BundleOwner::kOther) return true;
-    }
-    return false;
-  }
-  bool IsIssuerWritten(const kube::ObjectId& id) const {
-    const std::string issuer = secrets.at(id).issuer_secret();
-    return !issuer.empty() && written.contains({"", "Secret", id.ns, issuer});
-  }
-};
 
 Status Certifier::Read(const Context& ctx, const kube::ObjectId& id, Known& known) {
   auto live = client_.Get(ctx, kube::Builtin("Secret"), id.ns, id.name);
@@ -176,8 +124,13 @@ Certifier::Kept Certifier::Keep(const Context& ctx, const Observation& o, const 
   Kept kept;
   Known known;
   const std::string provider = o.provider.id.Key();
+  const WallTime now = ctx.clock->Now();
   auto is_due = [&](const kube::ObjectId& id) { return std::find(due.begin(), due.end(), id) != due.end(); };
-  for (const CertificateSeen& seen : o.fleet.certificates) kept.Add(seen.id, Read(ctx, seen.id, known));
+  for (const CertificateSeen& seen : o.fleet.certificates) {
+    kept.Add(seen.id, Read(ctx, seen.id, known));
+    // What isn't seen for a moment, since it was just written, issues all the same.
+    if (known.secrets.contains(seen.id)) kept.Add(seen.id, ReadIssuers(ctx, {seen.id}, known));
+  }
   for (const BundleSeen& target : o.fleet.bundles) {
     known.targets.push_back(target.id);
     if (is_due(target.id)) known.unsure[target.id] = target.ca_from;
@@ -189,13 +142,14 @@ Certifier::Kept Certifier::Keep(const Context& ctx, const Observation& o, const 
     if (one == known.unsure.end()) continue;
     // One that somebody has changed is made right first: what it says now may be nobody's CA.
     const CertificateSecret* secret = known.Of(one->second);
-    if (secret == nullptr || !secret->IsAsStated()) continue;
+    if (secret == nullptr || !secret->IsAsStated() || !secret->TrustsWhatIsServed(now)) continue;
     Status injected = Inject(ctx, id, known, kept);
     if (injected.ok()) known.unsure.erase(id);
     kept.Add(id, std::move(injected));
   }
   for (const kube::ObjectId& id : InOrder(known.secrets)) {
-    if (is_due(id) || known.IsIssuerWritten(id)) kept.Add(id, KeepSecret(ctx, id, known, kept));
+    const bool misleads = !known.secrets.at(id).TrustsWhatIsServed(now);
+    if (is_due(id) || misleads || known.IsIssuerWritten(id)) kept.Add(id, KeepSecret(ctx, id, known, kept));
   }
   if (!known.written.empty()) {  // what trusts these is told at once
     for (const kube::ObjectId& id : known.targets) {
@@ -322,7 +276,13 @@ Status Certifier::Inject(const Context& ctx, const kube::ObjectId& id, const Kno
   if (!live.ok()) return live.error().With(id.ToString());
   const CertificateMarks marks = MarksIn(*live);
   const CertificateSecret* secret = known.Of(marks.ca_from);
-  if (secret == nullptr || secret->Bundle().empty()) return Ok();
+  if (secret == nullptr) return Ok();
+  if (!secret->TrustsWhatIsServed(ctx.clock->Now())) {
+    return Error{Code::kUnavailable,
+                 fmt::format("{}: ca.crt of the Secret for {} lacks the CA of tls.crt: that is made right first",
+                             id.ToString(), marks.ca_from),
+                 {}};
+  }
   const bool was_filled_in = !marks.bundle.empty() && !marks.bundle.ends_with("/0");
   const bool is_others = !was_filled_in && known.HasOthersBundle(*live, ctx.clock->Now());
   const kube::Object bundles = is_others ? WithoutBundles(resource, *live, secret->BundleHash())
@@ -361,54 +321,6 @@ std::optional<WallTime> Certifier::InjectedSince(const kube::ObjectId& secret, c
   auto found = injections_.find(secret);
   if (found == injections_.end() || found->second.bundle != bundle) return std::nullopt;
   return found->second.since;
-}
-
-Status Certifier::Leave(const Context& ctx, const kube::ObjectId& id) {
-  Json patch = Json::object();
-  for (std::string_view name : {api::kAnnotationCertificate, api::kAnnotationCertificateState}) {
-    patch["metadata"]["annotations"][std::string(name)] = nullptr;
-  }
-  auto left =
-      client_.Patch(ctx, kube::Builtin("Secret"), id.ns, id.name, kube::PatchType::kMerge, patch, AsCertifier());
-  if (!left.ok() && left.code() == Code::kNotFound) return Ok();
-  if (!left.ok()) return left.error().With(id.ToString());
-  tracks_.Expect(id, left->resource_version());
-  MutexLock lock(mu_);
-  injections_.erase(id);
-  return Ok();
-}
-
-// By a patch, and not by an apply of less, which would empty them.
-Status Certifier::LeaveBundles(const Context& ctx, const kube::ObjectId& id) {
-  Json patch = Json::object();
-  patch["metadata"]["annotations"][std::string(api::kAnnotationCaBundle)] = nullptr;
-  auto left = client_.Patch(ctx, kube::Builtin(id.kind), "", id.name, kube::PatchType::kMerge, patch, AsCertifier());
-  if (!left.ok() && left.code() == Code::kNotFound) return Ok();
-  if (!left.ok()) return left.error().With(id.ToString());
-  tracks_.Expect(id, left->resource_version());
-  return Ok();
-}
-
-// cert-manager's --enable-certificate-owner-ref makes the Certificate its owner.
-Status Certifier::Disown(const Context& ctx, const kube::ObjectId& id) {
-  const kube::Resource& secrets = kube::Builtin("Secret");
-  auto live = client_.Get(ctx, secrets, id.ns, id.name, {.metadata_only = true});
-  if (!live.ok() && live.code() == Code::kNotFound) return Ok();
-  if (!live.ok()) return live.error().With(id.ToString());
-  const Json* owners = Find(live->json(), {"metadata", "ownerReferences"});
-  if (owners == nullptr || !owners->is_array()) return Ok();
-  Json others = Json::array();
-  for (const Json& owner : *owners) {
-    if (!GetString(owner, {"apiVersion"}).starts_with("cert-manager.io/")) others.push_back(owner);
-  }
-  if (others.size() == owners->size()) return Ok();
-  Json patch = Json::object();
-  patch["metadata"]["ownerReferences"] = std::move(others);
-  patch["metadata"]["resourceVersion"] = live->resource_version();
-  auto patched = client_.Patch(ctx, secrets, id.ns, id.name, kube::PatchType::kMerge, patch, AsCertifier());
-  if (!patched.ok()) return patched.error().With(id.ToString());
-  tracks_.Expect(id, patched->resource_version());
-  return Ok();
 }
 
 void Certifier::Ended(const Context& ctx, const std::string& provider, const Kept& kept) {

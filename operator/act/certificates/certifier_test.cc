@@ -2,203 +2,22 @@
 #include "operator/act/certificates/certifier.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include "api/certificates/names.h"
-#include "base/encoding.h"
-#include "base/http/certificate.h"
-#include "base/http/server/server.h"
-#include "kube/apply/manifest.h"
-#include "operator/act/certificates/ca_bundles.h"
-#include "operator/decide/certificates/due.h"
-#include "operator/decide/testing_fleet.h"
+#include "operator/act/certificates/certifier_testing.h"
 
 namespace capi::ops {
 namespace {
 
+using testing::Certifying;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-constexpr const char* kHost = "capa-webhook-service.capa-system.svc";
-const kube::ObjectId kSecret{"", "Secret", "capa-system", "webhook-cert"};
-const kube::ObjectId kHooks{"admissionregistration.k8s.io", "ValidatingWebhookConfiguration", "", "hooks"};
-const std::string kSecretPath = "/api/v1/namespaces/capa-system/secrets/webhook-cert";
-const std::string kHooksPath = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/hooks";
-
-std::vector<kube::Object> Release(const std::string& more = "") {
-  std::vector<kube::Object> objects;
-  for (const std::string& text :
-       {std::string(R"({"apiVersion":"cert-manager.io/v1","kind":"Issuer","metadata":{"name":"self","namespace":
-            "capa-system"},"spec":{"selfSigned":{}}})"),
-        R"({"apiVersion":"cert-manager.io/v1","kind":"Certificate","metadata":{"name":"serving","namespace":
-            "capa-system","labels":{"cluster.x-k8s.io/provider":"infrastructure-aws"}},"spec":{"dnsNames":[")" +
-            std::string(kHost) + R"("],"issuerRef":{"kind":"Issuer","name":"self"},"secretName":"webhook-cert")" +
-            more + "}}",
-        std::string(R"({"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingWebhookConfiguration",
-            "metadata":{"name":"hooks","annotations":{"cert-manager.io/inject-ca-from":"capa-system/serving"}},
-            "webhooks":[{"name":"a.x"},{"name":"b.x"}]})")}) {
-    auto json = ParseJson(text);
-    EXPECT_TRUE(json.ok()) << text;
-    objects.emplace_back(*std::move(json));
-  }
-  return objects;
-}
-
-// An API server with a Secret and webhooks, which merges what is applied and notes whose it is. Thread-safe.
-class Server {
- public:
-  Server() {
-    auto server = http::Server::Start({}, [this](const http::ServerRequest& request) { return Answer(request); });
-    EXPECT_TRUE(server.ok()) << server.error().message;
-    server_ = std::move(*server);
-    client = *kube::Client::Connect({.server = "http://" + server_->address()}, {.user_agent = "t", .max_retries = 0});
-  }
-  std::vector<std::string> Written() {
-    MutexLock lock(mu_);
-    return std::exchange(written_, {});
-  }
-  void Has(const std::string& path, Json object) {
-    MutexLock lock(mu_);
-    objects_[path] = std::move(object);
-  }
-  void Loses(const std::string& path) {
-    MutexLock lock(mu_);
-    objects_.erase(path);
-  }
-  kube::Object Live(const std::string& path) {
-    MutexLock lock(mu_);
-    return kube::Object(objects_[path]);
-  }
-  void Refuses(const std::string& name) {
-    MutexLock lock(mu_);
-    refused_ = name;
-  }
-
-  std::unique_ptr<kube::Client> client;
-
- private:
-  static Json Fields(const Json& object) {
-    Json fields = Json::object();
-    if (!object.is_object()) return fields;
-    for (const auto& [name, value] : object.items()) fields["f:" + name] = Fields(value);
-    return fields;
-  }
-  static Json FieldsOf(const Json& object) {
-    Json fields = Fields(object);
-    if (const Json* webhooks = Find(object, {"webhooks"})) {
-      fields["f:webhooks"] = Json::object();
-      for (const Json& one : *webhooks) {
-        fields["f:webhooks"]["k:" + ToJsonText(Json{{"name", one.at("name")}})] = Fields(one);
-      }
-    }
-    return fields;
-  }
-  static void Merge(const Json& patch, Json& into) {
-    for (const auto& [name, value] : patch.items()) {
-      if (name == "webhooks" && into.contains(name)) {
-        for (size_t i = 0; i < value.size(); ++i) Merge(value[i], into[name][i]);
-      } else if (value.is_object()) {
-        Merge(value, into[name]);
-      } else if (value.is_null()) {
-        into.erase(name);
-      } else {
-        into[name] = value;
-      }
-    }
-  }
-  http::Response Answer(const http::ServerRequest& request) {
-    MutexLock lock(mu_);
-    const std::string name = request.path.substr(request.path.rfind('/') + 1);
-    if (request.method == "GET") {
-      auto found = objects_.find(request.path);
-      if (found == objects_.end()) return {.status = 404, .headers = {}, .body = ""};
-      return {.status = 200, .headers = {}, .body = ToJsonText(found->second)};
-    }
-    if (name == refused_) return {.status = 403, .headers = {}, .body = R"({"message":"no: )" + request.body + "\"}"};
-    auto patch = ParseJson(request.body);
-    EXPECT_TRUE(patch.ok());
-    if (request.query.find("dryRun=All") != std::string::npos) {
-      return {.status = 200, .headers = {}, .body = request.body};
-    }
-    Json& object = objects_[request.path];
-    const Json before = object;
-    Merge(*patch, object);
-    Json& metadata = object["metadata"];
-    if (request.query.find("fieldManager=capi-operator-certificates") != std::string::npos &&
-        request.query.find("force=true") != std::string::npos) {
-      metadata["managedFields"] = {
-          {{"manager", "capi-operator-certificates"}, {"operation", "Apply"}, {"fieldsV1", FieldsOf(*patch)}}};
-    }
-    if (object != before) metadata["resourceVersion"] = std::to_string(++version_);
-    written_.push_back(name);
-    return {.status = 200, .headers = {}, .body = ToJsonText(object)};
-  }
-
-  Mutex mu_;
-  std::map<std::string, Json> objects_ CAPI_GUARDED_BY(mu_);
-  std::vector<std::string> written_ CAPI_GUARDED_BY(mu_);
-  std::string refused_ CAPI_GUARDED_BY(mu_);
-  int version_ CAPI_GUARDED_BY(mu_) = 0;
-  std::unique_ptr<http::Server> server_;
-};
-
-class Certifying : public ::testing::Test {
- protected:
-  Certifying() {
-    ctx_.clock = &clock_;
-    Render("");
-    server_.Has(kHooksPath, *ParseJson(manifests_.back().text));
-  }
-  void Render(const std::string& more) {
-    std::vector<kube::Object> objects = Release(more);
-    auto taken = SecretsForCertificates(objects);
-    ASSERT_TRUE(taken.ok()) << taken.error().message;
-    manifests_.clear();
-    for (kube::Object& object : objects) manifests_.push_back(kube::ToManifest(object));
-    for (const auto& manifest : manifests_) inventory_.Put(manifest.id, {"v1", manifest.hash, "fields", false});
-  }
-  Status Prepare() {
-    Certifier::Kept kept = certifier_.Prepare(ctx_, manifests_, inventory_);
-    told_ = kept.what;
-    return kept.ended;
-  }
-  // As a pass does, with what the watches show.
-  Status Keep() {
-    Observation o = testing::Observed();
-    o.now = clock_.Now();
-    o.fleet = Seen();
-    Certifier::Kept kept = certifier_.Keep(ctx_, o, DueCertificates(o.fleet, o.now));
-    told_ = kept.what;
-    return kept.ended;
-  }
-  Fleet Seen() {
-    Fleet fleet;
-    SeeCertificates(kSecret, MarksIn(server_.Live(kSecretPath)), fleet);
-    SeeCertificates(kHooks, MarksIn(server_.Live(kHooksPath)), fleet);
-    return fleet;
-  }
-  std::string Value(const char* key) {
-    auto value = Base64Decode(GetString(server_.Live(kSecretPath).json(), {"data", key}));
-    return value.ok() ? *value : "";
-  }
-  std::string Bundle(size_t webhook = 0) {
-    const kube::Object live = server_.Live(kHooksPath);
-    auto value = Base64Decode(GetString(live.json().at("webhooks").at(webhook), {"clientConfig", "caBundle"}));
-    return value.ok() ? *value : "";
-  }
-  // Nobody who calls is shown what he doesn't trust.
-  bool IsTrusted() { return http::VerifyServing(Value("tls.crt"), Bundle(), kHost, clock_.Now()).ok(); }
-
-  FakeClock clock_;
-  Context ctx_ = Context{};
-  Server server_;
-  Tracks tracks_{clock_};
-  Certifier certifier_{*server_.client, tracks_};
-  std::vector<kube::Manifest> manifests_;
-  kube::Inventory inventory_;
-  std::vector<std::string> told_;
-};
+using testing::kHooks;
+using testing::kHooksPath;
+using testing::kHost;
+using testing::kSecret;
+using testing::kSecretPath;
+using testing::Release;
 
 TEST_F(Certifying, AReleaseHasASecretInThePlaceOfACertificate) {  // I19
   ASSERT_EQ(manifests_.size(), 2u);
@@ -256,6 +75,7 @@ TEST_F(Certifying, ARenewalIsTrustedAtEveryMoment) {  // I19
     EXPECT_EQ(http::CheckKey({Value("tls.crt"), key}).ok(), true);
   }
   EXPECT_TRUE(http::VerifyServing(first, Bundle(), kHost, clock_.Now()).ok()) << "a process may still serve with it";
+  EXPECT_EQ(Value("next.crt") + Value("next.key"), "");
   EXPECT_THAT(DueCertificates(Seen(), clock_.Now()), IsEmpty());
 }
 
@@ -285,6 +105,35 @@ TEST_F(Certifying, WhatWatchesDoNotShowIsReadBeforeTheNextCertificateIsServed) {
   EXPECT_TRUE(http::VerifyServing(Value("next.crt"), Bundle(), kHost, clock_.Now()).ok());
   keep_blind();
   EXPECT_NE(Value("tls.crt"), first);
+}
+
+// Whatever is in ca.crt went into all that calls the webhooks, and was taken for what they trust.
+TEST_F(Certifying, WhatDoesNotTrustWhatIsServedIsBroughtToNobody) {  // I19
+  auto others = http::MakeAuthority("others", {clock_.Now(), clock_.Now() + std::chrono::hours(24 * 999)});
+  for (const std::string& bad : {std::string(), others->cert_pem}) {
+    SCOPED_TRACE(bad);
+    server_.Loses(kSecretPath);
+    ASSERT_TRUE(Prepare().ok());
+    const std::string first = Value("tls.crt");
+    for (int passes = 0; Value("next.crt").empty(); ++passes) {
+      ASSERT_LT(passes, 12) << "it is never renewed";
+      clock_.Advance(*NextCertificate(Seen(), clock_.Now()) + Seconds(1));
+      ASSERT_TRUE(Keep().ok());
+    }
+    Json secret = server_.Live(kSecretPath).json();
+    secret["data"]["ca.crt"] = Base64Encode(bad);
+    secret["metadata"]["managedFields"] = Json::array();
+    server_.Has(kSecretPath, secret);
+    EXPECT_FALSE(certifier_.Trust(ctx_, manifests_, inventory_).ended.ok());
+    EXPECT_TRUE(IsTrusted());
+    for (int passes = 0; Value("tls.crt") == first; ++passes) {
+      ASSERT_LT(passes, 12) << "it is never renewed";
+      ASSERT_TRUE(Keep().ok());
+      EXPECT_TRUE(IsTrusted());
+      clock_.Advance(Seconds(62));
+    }
+    EXPECT_TRUE(http::VerifyServing(first, Bundle(), kHost, clock_.Now()).ok()) << "a process may still serve with it";
+  }
 }
 
 TEST_F(Certifying, ASecretOfAnotherTypeIsRefused) {  // I19

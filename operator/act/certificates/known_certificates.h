@@ -1,0 +1,67 @@
+// What a Certifier knows of a provider while it keeps its certificates (behaviour.md I19): what was read, and what has
+// been written since.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "lifecycle/certificates/bundle.h"
+#include "operator/act/certificates/certifier.h"
+#include "operator/decide/certificates/marks.h"
+
+namespace capi::ops {
+
+// A value. Thread-compatible.
+struct Certifier::Known {
+  CertificateSecret::All secrets;
+  std::vector<kube::ObjectId> targets;
+  std::optional<std::map<kube::ObjectId, kube::Object>> live;  // of the targets, once they are read
+  std::set<kube::ObjectId> written;                            // what they serve, or whom they trust, is another now
+  std::map<kube::ObjectId, std::string> unsure;  // targets that may not trust theirs: CertificateMarks::ca_from, or ""
+
+  // Whether everything that is to trust that Secret does.
+  bool IsTrusted(const CertificateSecret& secret) const {
+    return std::none_of(unsure.begin(), unsure.end(),
+                        [&](const auto& one) { return one.second.empty() || secret.IsNamedBy(one.second); });
+  }
+  const CertificateSecret* Of(const std::string& ca_from) const {
+    for (const auto& [id, secret] : secrets) {
+      if (!ca_from.empty() && secret.IsNamedBy(ca_from)) return &secret;
+    }
+    return nullptr;
+  }
+  // CA bundles in what is to trust that Secret.
+  std::vector<std::string> BundlesOf(const CertificateSecret& secret) const {
+    std::vector<std::string> all;
+    for (const auto& [id, target] : live.value_or(std::map<kube::ObjectId, kube::Object>())) {
+      if (!secret.IsNamedBy(MarksIn(target).ca_from)) continue;
+      for (std::string& bundle : certificates::LiveBundles(target)) all.push_back(std::move(bundle));
+    }
+    return all;
+  }
+  // Of a target: whether its bundles are, be it in part, of certificates that nobody of these has, or asks for.
+  bool HasOthersBundle(const kube::Object& target, WallTime now) const {
+    std::vector<certificates::Request> requests;
+    std::string held;
+    for (const auto& [id, secret] : secrets) {
+      if (secret.request() != nullptr) requests.push_back(*secret.request());
+      for (const auto& [name, value] : secret.data()) {
+        if (name.ends_with(".crt")) held += value;
+      }
+    }
+    for (const std::string& bundle : certificates::LiveBundles(target)) {
+      if (certificates::OwnerOf(bundle, requests, held, now) == certificates::BundleOwner::kOther) return true;
+    }
+    return false;
+  }
+  bool IsIssuerWritten(const kube::ObjectId& id) const {
+    const std::string issuer = secrets.at(id).issuer_secret();
+    return !issuer.empty() && written.contains({"", "Secret", id.ns, issuer});
+  }
+};
+
+}  // namespace capi::ops
