@@ -19,6 +19,7 @@ import built  # noqa: E402
 import in_cluster  # noqa: E402
 import plan  # noqa: E402
 import real_managers  # noqa: E402
+import workload_ports  # noqa: E402
 import worlds  # noqa: E402
 from tree import WithFolder  # noqa: E402
 
@@ -62,7 +63,7 @@ class QuickStart(WithFolder, worlds.OnAWorld):
 
     def test_the_page_from_its_first_command_to_its_last(self):
         """And between these a move to another management cluster, as the book has it of a bootstrap cluster."""
-        with real_managers.one_at_a_time(), contextlib.ExitStack() as self.stack:
+        with workload_ports.one_at_a_time(), contextlib.ExitStack() as self.stack:
             self.managers = self.a_management_cluster()
             self.a_cluster_of_six_machines()
             self.it_is_described_as_by_the_real_one()

@@ -26,6 +26,7 @@ sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", 
 import built  # noqa: E402
 import local_plane  # noqa: E402
 import plan  # noqa: E402
+import workload_ports  # noqa: E402
 import worlds  # noqa: E402
 from tiers import only_full  # noqa: E402
 
@@ -59,7 +60,7 @@ class Run(unittest.TestCase):
         os.chmod(self.operator, stat.S_IRWXU)
 
     def environment(self, **variables):
-        environment = dict(os.environ, RUN_FOLDER=self.run_folder, CLUSTERCTL=built.find("clusterctl"))
+        environment = dict(os.environ, RUN_FOLDER=self.run_folder, CLUSTERCTL=built.find("clusterctl"), OFFLINE="1")
         for name in ("MAKELEVEL", "RELEASES_DIR", "ONCE", "TIMEOUT"):  # of whoever runs the tests
             environment.pop(name, None)
         return {**environment, "OPERATOR": self.operator, **variables}
@@ -128,7 +129,7 @@ class Run(unittest.TestCase):
 
     def assert_nothing_is_left(self):
         self.until(lambda: not self.pids() and not self.supervised() and not os.path.exists(self.plane), "an end of all of it")
-        self.assertEqual(sorted(os.listdir(self.run_folder)), ["clusterctl.yaml", "lock"])
+        self.assertEqual(sorted(os.listdir(self.run_folder)), ["run-clusterctl.yaml", "run.lock"])
 
 
 class StandIn(Run):
@@ -151,11 +152,14 @@ class StandIn(Run):
 
     def test_operator_that_ends_is_told(self):
         self.write_operator("#!/bin/sh\necho last words\nexit 7\n")
-        run = self.start(ONCE="1", TIMEOUT="10")
+        run = self.start(ONCE="1", TIMEOUT="60")
         self.assertEqual(run.wait(LIMIT), 1)
         self.assertRegex(self.text(), "CrashLoopBackOff")
         self.assertIn("the plane isn't there after ", self.text())
         self.assertRegex(self.text(), "(?s)==> .*capi-operator-controller-manager.* <==.*last words")
+        archive = os.path.join(self.run_folder, "run-collected.tar.gz")
+        self.assertTrue(os.path.exists(archive), "what is left to look at")
+        os.remove(archive)
         self.assert_nothing_is_left()
 
 
@@ -168,10 +172,12 @@ class RealOperator(Run):
         run = self.start_on_a_terminal(OPERATOR=self.program)
         self.until(lambda: "Ctrl-C stops everything" in self.text(), "a Cluster Available")
         self.assertIn(f"export KUBECONFIG={self.kubeconfig}\n", self.text())
+        self.assertRegex(self.text(), "releases: built from the pinned modules(?s:.*)managers: built from the pinned modules")
         self.assertIn("Cluster demo is Available after ", self.text())
         versions = self.kubectl("get", "capi-providers", "-A", "-o", "jsonpath={.items[*].status.installedVersion}")
         self.assertEqual(versions.stdout, " ".join(["v1.12.0"] * 4), versions.stderr)
         self.assert_webhooks_answer()
+        self.assert_the_closing_words_work()
         self.assert_second_run_is_refused()
         os.write(self.keys, b"\x03")
         self.assertEqual(run.wait(LIMIT), 0, self.text())
@@ -185,6 +191,17 @@ class RealOperator(Run):
         self.assertRegex(self.kubectl("create", "-f", cluster).stderr, "admission webhook .* denied the request.*cidrBlocks")
         old = self.kubectl("get", "clusters.v1beta1.cluster.x-k8s.io", "demo", "-o", "jsonpath={.apiVersion}")
         self.assertEqual(old.stdout, "cluster.x-k8s.io/v1beta1", old.stderr)
+
+    def assert_the_closing_words_work(self):
+        words = self.text().partition("Four things to try:")[2].partition("shows the processes")[0]
+        block = "\n".join(line for line in words.splitlines() if line.startswith("  ") and not line.startswith("  #"))
+        self.assertEqual(len(re.findall("kubectl|clusterctl", block)), 9, block)
+        path = os.pathsep.join((os.path.dirname(plan.find("kubectl")), os.path.dirname(built.find("clusterctl")), os.environ["PATH"]))
+        environment = dict(os.environ, KUBECONFIG=self.kubeconfig, PATH=path)
+        done = subprocess.run(["bash", "-euo", "pipefail", "-c", block], env=environment, capture_output=True, text=True, timeout=LIMIT, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("successfully rolled out", done.stdout)
+        self.assertIn("capi-controller-manager", done.stdout.partition("deleted")[2])
 
     def assert_second_run_is_refused(self):
         output = os.path.join(self.folder, "second")

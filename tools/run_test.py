@@ -32,6 +32,7 @@ import pages  # noqa: E402
 import plane  # noqa: E402
 import preload  # noqa: E402
 import process  # noqa: E402
+import workload_ports  # noqa: E402
 from progress import AssetError  # noqa: E402
 from tree import WithFolder  # noqa: E402
 
@@ -168,8 +169,23 @@ class Folder(WithFolder):
     def test_one_run_at_a_time_has_it(self):
         first = plane.Folder(self.folder)
         with self.assertRaisesRegex(AssetError, rf"another run \(process {os.getpid()}\) has .*: RUN_FOLDER="):
-            plane.Folder(self.folder)
+            plane.Folder(self.folder, until_clean=0)
         first.close()  # as the kernel does for one that was killed
+        plane.Folder(self.folder).close()
+
+    def test_somebody_elses_files_stay(self):
+        """Manifests of a person's own were removed, and a configuration was written over."""
+        for name in ("manifests/mine.yaml", "clusterctl.yaml"):
+            self.write(name, "mine")
+        with self.assertRaisesRegex(AssetError, "has files in it that are no run's: RUN_FOLDER="):
+            plane.Folder(self.folder)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["clusterctl.yaml", "manifests"])
+
+    def test_what_former_runs_left_is_no_hindrance(self):
+        self.write("lock")
+        os.symlink("/nowhere", os.path.join(self.folder, "kubeconfig"))
+        plane.Folder(self.folder).close()
+        self.write("run-manifests/01.yaml")
         plane.Folder(self.folder).close()
 
     def test_one_that_cannot_be_is_an_error_and_nothing_is_left(self):
@@ -182,16 +198,20 @@ class Folder(WithFolder):
 class Arguments(WithFolder):
     def test_what_is_asked_for_is_read_before_anything_is_made(self):
         run = os.path.join(self.folder, "run")
-        for text in ("0", "-1", "1.5", "soon", "5 s"):
-            with self.subTest(text), self.assertRaisesRegex(AssetError, f"TIMEOUT={text} is no number of seconds"):
-                main.Run({"TIMEOUT": text, "RUN_FOLDER": run})
+        cases = [({"TIMEOUT": text}, f"TIMEOUT={text} is no number of seconds") for text in ("0", "-1", "1.5", "soon", "5 s")]
+        cases += [({name: self.folder}, f"{name}={self.folder} is no program") for name in ("CLUSTERCTL", "OPERATOR")]
+        cases += [({"RELEASES_DIR": "/none"}, "RELEASES_DIR=/none is no folder")]
+        for variables, words in cases:
+            with self.subTest(variables), self.assertRaisesRegex(AssetError, words):
+                main.Run({"RUN_FOLDER": run, **variables})
         self.assertFalse(os.path.exists(run))
         self.assertEqual([main.seconds(text) for text in ("1", "300s")], [1, 300])
 
     def test_the_configuration_names_the_releases_of_a_repository(self):
         self.assertEqual(plane.configuration(None), "{}\n")
-        lines = plane.configuration("/a folder").splitlines()
-        self.assertIn("- {name: docker, type: InfrastructureProvider, url: '/a folder/infrastructure-docker/v1.12.0/infrastructure-components.yaml'}", lines)
+        lines = plane.configuration("/it's \"a\"").splitlines()
+        url = '"/it\'s \\"a\\"/infrastructure-docker/v1.12.0/infrastructure-components.yaml"'
+        self.assertIn(f"- {{name: docker, type: InfrastructureProvider, url: {url}}}", lines)
         self.assertEqual(len(lines), 1 + len(plane.PROVIDERS))
 
     def test_providers_and_versions_are_those_of_the_sample(self):
@@ -204,29 +224,58 @@ class Arguments(WithFolder):
 class Cleaner(WithFolder):
     """A run that is killed leaves nothing: who waits for its end ends the plane then."""
 
-    def made(self):
-        program = self.write("clusterctl", f"#!/bin/sh\necho \"$@\" >>{self.folder}/asked\n", mode=0o755)
-        return plane.Plane(program, self.folder, "config.yaml")
+    def made(self, script="exit 0"):
+        self.own = plane.Folder(os.path.join(self.folder, "run"))
+        self.addCleanup(self.own.close)
+        program = self.write("clusterctl", f"#!/bin/sh\necho \"$@\" >>{self.folder}/asked\n{script}\n", mode=0o755)
+        return plane.Plane(program, self.own, "config.yaml")
 
     def asked(self):
         with open(os.path.join(self.folder, "asked"), encoding="utf-8") as file:
             return file.read().splitlines()
 
     def test_ends_the_plane_and_removes_the_manifests(self):
-        down = f"local down --delete --dir {self.folder}/plane"
+        """`down` comes first: `down --delete` alone keeps a plane that has Clusters."""
         made = self.made()
-        self.assertEqual(self.asked(), [down], "what was left of one that was killed with its cleaner")
-        self.write("manifests/01_cluster.yaml")
-        made.close()
-        self.assertEqual(self.asked(), [down, down])
+        down = [f"local down --dir {made.path}", f"local down --delete --dir {made.path}"]
+        self.assertEqual(self.asked(), down, "what was left of one that was killed with its cleaner")
+        self.write("run/run-manifests/01_cluster.yaml")
+        self.assertTrue(made.close())
+        self.assertEqual(self.asked(), down * 3, "by itself, and by the one that waits for its end")
         self.assertFalse(os.path.exists(made.manifest_folder))
 
+    def test_holds_the_folder_until_it_is_clean(self):
+        made = self.made()
+        self.own.close()
+        with self.assertRaisesRegex(AssetError, "another run"):
+            plane.Folder(self.own.path, until_clean=0)
+        made.cleaner.stdin.close()  # as the kernel does for a run that is killed
+        plane.Folder(self.own.path, until_clean=30).close()
+        made.cleaner.wait()
+
+    def test_what_stays_is_told(self):
+        made = self.made("exit 1")
+        self.assertFalse(made.close())
+
     def test_what_takes_longer_is_ended(self):
-        program = self.write("clusterctl", '#!/bin/sh\n[ "$1" = local ] && [ "$2" = wait ] && exec sleep 60\nexit 0\n', mode=0o755)
-        made = plane.Plane(program, self.folder, "config.yaml")
+        made = self.made('[ "$4" = wait ] && exec sleep 60\nexit 0')
         self.addCleanup(made.close)
-        self.assertEqual((made.apply(60), made.wait("a", 0.05)), (0, 1))
+        with mock.patch.object(plane, "GRACE", 0.05):
+            self.assertEqual((made.apply(60), made.wait("a", 0)), (0, 1))
         self.assertIsNone(made.running)
+
+
+class WorkloadPorts(WithFolder):
+    def test_another_one_is_waited_for_and_told(self):
+        said = []
+        with mock.patch.object(workload_ports, "PATH", os.path.join(self.folder, "ports")):
+            with workload_ports.one_at_a_time():
+                with self.assertRaisesRegex(AssetError, "another docker provider runs on this machine"):
+                    with workload_ports.one_at_a_time(0, lambda: said.append("waits")):
+                        pass
+            with workload_ports.one_at_a_time(0, lambda: said.append("waits")):
+                pass
+        self.assertEqual(said, ["waits"])
 
 
 class PageReleases(WithFolder):

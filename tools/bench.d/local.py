@@ -18,6 +18,7 @@ import process
 import programs
 import releases
 import rig
+import workload_ports
 from figures import ROOT, cell, median, print_table, ratios
 from progress import AssetError
 
@@ -92,20 +93,23 @@ def resident_mb(place):
 def one_round(clusterctl, config, servers, binaries, folder):
     """Seconds until all are Ready, until the Cluster is Available, and to end; megabytes."""
     place, manifests = os.path.join(folder, "plane"), os.path.join(folder, "manifests")
-    words = [clusterctl, "--config", config, "local", "up", "--dir", place, "--programs", servers]
+    ours = [clusterctl, "--config", config, "local"]
+    words = [*ours, "up", "--dir", place, "--programs", servers]
     for _, _, _, provider in plane.PROVIDERS.values():
         words += ["--provider", f"{provider}:{plane.VERSION}"]
     for image, path in binaries.items():
         words += ["--binary", f"{image}={path}"]
     times = []
     with contextlib.ExitStack() as stack:
-        stack.callback(subprocess.run, [clusterctl, "local", "down", "--delete", "--dir", place], stdout=subprocess.DEVNULL, check=False)
+        for more in (["--delete"], []):  # in the opposite order
+            stack.callback(subprocess.run, [*ours, "down", *more, "--dir", place], stdout=subprocess.DEVNULL, check=False)
         steps = (
             [words],
             [
-                [clusterctl, "local", "manifests", "c", "--from", TEMPLATE, "--kubernetes-version", "v1.34.0", "-o", manifests],
-                [clusterctl, "local", "apply", manifests, "--dir", place],
-                [clusterctl, "local", "wait", "c", "--dir", place],
+                [*ours, "manifests", "c", "--from", TEMPLATE, "--kubernetes-version", "v1.34.0", "--control-plane-machine-count", "1",
+                 "--worker-machine-count", "2", "-o", manifests],
+                [*ours, "apply", manifests, "--dir", place],
+                [*ours, "wait", "c", "--dir", place],
             ],
         )
         for commands in steps:
@@ -113,6 +117,9 @@ def one_round(clusterctl, config, servers, binaries, folder):
             for command in commands:
                 must(*command)
             times.append(time.monotonic() - begin)
+        machines = must(os.path.join(servers, "kubectl"), f"--kubeconfig={place}/kubeconfig", "get", "machines", "-o", "name").split()
+        if len(machines) != 3:
+            raise AssetError(f"there are {len(machines)} machines, not three")
         memory = resident_mb(place)
         begin = time.monotonic()
         must(clusterctl, "local", "down", "--dir", place)
@@ -126,7 +133,7 @@ def run(rounds):
     clusterctl, binaries = built.find("clusterctl"), {"capi-operator": built.find("capi-operator")}
     binaries |= {image: programs.locate(name) for name, image in plane.IMAGES.items()}
     floors, measured = [], []
-    with tempfile.TemporaryDirectory() as folder:
+    with workload_ports.one_at_a_time(rig.TIMEOUT), tempfile.TemporaryDirectory() as folder:
         config = os.path.join(folder, "clusterctl.yaml")
         with open(config, "w", encoding="utf-8") as file:
             file.write(plane.configuration(os.environ.get("RELEASES_DIR") or releases.locate()))

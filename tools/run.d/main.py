@@ -4,17 +4,23 @@ and docker providers, and a Cluster on it, until that is Available.
 What `make run` starts. Everything is gone when this ends, also when it is killed.
 
   ONCE=1          leave when the Cluster is Available (exit 0), or say what is not and exit 1
-  TIMEOUT=300     seconds until it says so, for the providers and for the Cluster
+  TIMEOUT=600     seconds until it says so, for the providers and the Cluster together
   RELEASES_DIR    a clusterctl local repository to take the releases from where GitHub can't be reached
   OPERATOR        another operator program than build/release/bin/capi-operator
   CLUSTERCTL      another clusterctl than build/release/bin/clusterctl; then nothing is built
   RUN_FOLDER      where the plane is, with its kubeconfig and logs: build/run unless said otherwise
+  OFFLINE=1       releases and managers are built from modules, or taken from RELEASES_DIR, whatever can be reached
+
+The docker provider listens for its Clusters at ports from 20000 on, on all addresses of this machine, so one such run at a time
+is what a machine has: another one is waited for.
 
 The exit code is 0 when the Cluster was Available, also when Ctrl-C ended it then. Before that Ctrl-C is an interruption.
 """
 
+import contextlib
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -35,13 +41,14 @@ import programs  # noqa: E402
 import progress  # noqa: E402
 import releases  # noqa: E402
 import terminal  # noqa: E402
+import workload_ports  # noqa: E402
 from progress import AssetError  # noqa: E402
 
 TEMPLATE = os.path.join(ROOT, "manifests", "samples", "in-memory-cluster.yaml")
 CLUSTER = "demo"
 KUBERNETES = "v1.34.0"
 GITHUB_PROBE = "https://github.com/kubernetes-sigs/cluster-api/releases/download/v1.12.0/metadata.yaml"
-IMAGES_PROBE = "https://registry.k8s.io/v2/"
+IMAGES_PROBES = ("https://registry.k8s.io/v2/", "https://gcr.io/v2/")
 
 CLOSING = """
 Everything is up. In another terminal:
@@ -50,7 +57,7 @@ Everything is up. In another terminal:
   export PATH={path}:$PATH
 
 The API server, the operator, the providers' managers and their webhooks are real, and run as processes of this machine. The machines
-of the Cluster are the docker provider's, in its memory: no container runs.
+of the Cluster are the docker provider's, in its memory: no container runs. Its API server listens at port 20000 of all addresses.
 
 Four things to try:
 
@@ -62,10 +69,10 @@ Four things to try:
   kubectl --namespace capi-system delete deployment capi-controller-manager
   sleep 1; kubectl --namespace capi-system get deployments
 
-  # 3. change a provider: two replicas of the docker provider's manager, by its own spec
-  kubectl --namespace capd-system patch infrastructureprovider docker --type merge \\
-    --patch '{{"spec":{{"deployment":{{"replicas":2}}}}}}'
-  kubectl --namespace capd-system rollout status deployment capd-controller-manager
+  # 3. change a provider: its manager says more, by its own spec
+  kubectl --namespace capi-kubeadm-bootstrap-system patch bootstrapprovider kubeadm --type merge \\
+    --patch '{{"spec":{{"manager":{{"verbosity":5}}}}}}'
+  kubectl --namespace capi-kubeadm-bootstrap-system rollout status deployment capi-kubeadm-bootstrap-controller-manager
 
   # 4. change the Cluster: another machine
   kubectl scale machinedeployment {cluster}-workers --replicas 3
@@ -88,6 +95,7 @@ class Probe:
         self.answer = net.reachable(self.url)
 
     def reached(self):
+        """Whether it can be, by now."""
         self.thread.join()
         return self.answer
 
@@ -95,10 +103,12 @@ class Probe:
 class Run:
     def __init__(self, environment):
         self.once = environment.get("ONCE", "") not in ("", "0")
-        self.timeout = seconds(environment.get("TIMEOUT") or "300")
+        self.timeout = seconds(environment.get("TIMEOUT") or "600")
+        self.offline = environment.get("OFFLINE", "") not in ("", "0")
         self.releases_dir = environment.get("RELEASES_DIR")
-        self.operator = environment.get("OPERATOR")
-        self.clusterctl = environment.get("CLUSTERCTL")
+        if self.releases_dir and not os.path.isdir(self.releases_dir):
+            raise AssetError(f"RELEASES_DIR={self.releases_dir} is no folder")
+        self.operator, self.clusterctl = (program(environment, name) for name in ("OPERATOR", "CLUSTERCTL"))
         self.start = time.monotonic()
         self.ready = False
         # What can be refused comes first: nobody removes what a run that didn't begin has made.
@@ -107,7 +117,7 @@ class Run:
 
     def go(self):
         """The whole run; its exit code."""
-        github, images = Probe(GITHUB_PROBE), Probe(IMAGES_PROBE)
+        github, images = [Probe(GITHUB_PROBE)], [Probe(url) for url in IMAGES_PROBES]
         self._build()
         servers = ["etcd", "kube-apiserver"]
         # Without it what an object owns isn't collected, and nothing here needs that: it isn't built for this.
@@ -117,18 +127,23 @@ class Run:
             servers.append("kubectl")
         plan.announce(servers)
         servers = programs.link_folder(servers)
-        config = self.folder.write("clusterctl.yaml", plane.configuration(self._releases(github)))
-        binaries = self._binaries(images)
-        self.plane = plane.Plane(self.clusterctl, self.folder.path, config)
-        self.ready = self._bring_up(servers, binaries)
-        if self.once:
-            return 0 if self.ready else 1
-        self._stay(servers)
-        return 0
+        config = self.folder.write(plane.configuration(self._releases(self._reached(github))))
+        binaries = self._binaries(self._reached(images))
+        with workload_ports.one_at_a_time(self.timeout, lambda: say("waiting for another docker provider on this machine to end")):
+            self.plane = plane.Plane(self.clusterctl, self.folder, config)
+            self.ready = self._bring_up(servers, binaries)
+            if self.once:
+                return 0 if self.ready else 1
+            self._stay(servers)
+        say("the plane has ended")
+        return 1
+
+    def _reached(self, probes):
+        return not self.offline and all(probe.reached() for probe in probes)
 
     def close(self):
-        if self.plane:
-            self.plane.close()
+        if self.plane and not self.plane.close():
+            print(f"tools/run: not all of {self.plane.path} has ended", file=sys.stderr)
         self.folder.close()
 
     def _build(self):
@@ -147,43 +162,43 @@ class Run:
             if code != 0:
                 raise AssetError("the build failed")
             self.clusterctl = os.path.join(ROOT, "build", "release", "bin", "clusterctl")
-        self.clusterctl = os.path.abspath(self.clusterctl)
 
-    def _releases(self, github):
+    def _releases(self, reached):
         """The folder that the releases are taken from, None where they can be downloaded."""
-        if github.reached():
+        if reached:
             say("provider releases: from GitHub")
             return None
         if self.releases_dir:
-            say(f"provider releases: from {self.releases_dir} (GitHub is out of reach)")
+            say(f"provider releases: from {self.releases_dir} (GitHub isn't asked, or is out of reach)")
             return os.path.abspath(self.releases_dir)
         plan.announce(["releases"])
         folder = releases.locate()
-        say("provider releases: built from the pinned modules (GitHub is out of reach)")
+        say("provider releases: built from the pinned modules (GitHub isn't asked, or is out of reach)")
         return folder
 
-    def _binaries(self, images):
+    def _binaries(self, reached):
         """What runs in the place of images: nothing where they can be pulled."""
-        found = {} if not self.operator else {"capi-operator": os.path.abspath(self.operator)}
-        if images.reached():
+        found = {} if not self.operator else {"capi-operator": self.operator}
+        if reached:
             say("managers: from their images")
             return found
         plan.announce(["managers"])
         for name, image in plane.IMAGES.items():
             found[image] = programs.locate(name)
-        say("managers: built from the pinned modules (registry.k8s.io is out of reach)")
+        say("managers: built from the pinned modules (their registries aren't asked, or are out of reach)")
         return found
 
     def _bring_up(self, servers, binaries):
         """Whether all of it is there in time."""
+        deadline = time.monotonic() + self.timeout
         steps = (
-            ("the plane", lambda: self.plane.up(servers, binaries, self.timeout)),
-            ("the manifests", lambda: self.plane.manifests(CLUSTER, TEMPLATE, KUBERNETES)),
-            ("the Cluster", lambda: self.plane.apply(self.timeout)),
-            ("the Cluster", lambda: self.plane.wait(CLUSTER, self.timeout)),
+            ("the plane", lambda left: self.plane.up(servers, binaries, left)),
+            ("the manifests", lambda _: self.plane.manifests(CLUSTER, TEMPLATE, KUBERNETES)),
+            ("the Cluster", self.plane.apply),
+            ("the Cluster", lambda left: self.plane.wait(CLUSTER, left)),
         )
         for what, step in steps:
-            if step() != 0:
+            if step(max(1, round(deadline - time.monotonic()))) != 0:
                 say(f"{what} isn't there after {progress.clock(time.monotonic() - self.start)}")
                 self.plane.tell()
                 return False
@@ -197,10 +212,21 @@ class Run:
         if not shutil.which("kubectl"):
             path += os.pathsep + servers
         if self.ready:
-            say(CLOSING.format(kubeconfig=self.plane.kubeconfig, path=path, cluster=CLUSTER, folder=self.plane.path))
+            words = {name: shlex.quote(text) for name, text in (("kubeconfig", self.plane.kubeconfig), ("path", path), ("folder", self.plane.path))}
+            say(CLOSING.format(cluster=CLUSTER, **words))
         else:
-            say(f"\nTo look around: export KUBECONFIG={self.plane.kubeconfig}\nLogs are in {self.plane.path}. Ctrl-C stops everything.")
+            say(f"\nTo look around: export KUBECONFIG={shlex.quote(self.plane.kubeconfig)}\nLogs are in {self.plane.path}. Ctrl-C stops everything.")
         self.plane.watch()
+
+
+def program(environment, name):
+    """The path of one that is to be used; None where none is named."""
+    if not environment.get(name):
+        return None
+    path = os.path.abspath(environment[name])
+    if not (os.path.isfile(path) and os.access(path, os.X_OK)):
+        raise AssetError(f"{name}={environment[name]} is no program")
+    return path
 
 
 def say(text):
@@ -253,7 +279,8 @@ def controlled():
         print(f"tools/run: {error}", file=sys.stderr)
         return 1
     except Stopped as stopped:
-        print("\nstopping", file=sys.stderr)
+        with contextlib.suppress(OSError):  # a terminal that was closed
+            print("\nstopping", file=sys.stderr)
         return 0 if run and run.ready else 128 + stopped.number
     except BrokenPipeError:
         return 1

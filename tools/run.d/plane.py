@@ -1,6 +1,7 @@
 """The plane of one run: `clusterctl local`, and what ends it whatever becomes of this script."""
 
 import fcntl
+import json
 import os
 import shutil
 import signal
@@ -25,8 +26,15 @@ IMAGES = {
     "control-plane-manager": "registry.k8s.io/cluster-api/kubeadm-control-plane-controller",
     "docker-manager": "gcr.io/k8s-staging-cluster-api/capd-manager",
 }
-# Whoever holds the other end of the pipe has ended, in whichever way.
-CLEANER = 'cat >/dev/null; "$1" local down --delete --dir "$2" >/dev/null 2>&1; rm -rf "$3"'
+# In the folder of a run. The lock says that it is one's.
+LOCK, CONFIG, PLANE, MANIFESTS = "run.lock", "run-clusterctl.yaml", "plane", "run-manifests"
+FORMER = {"lock", "kubeconfig"}  # of runs before there was a plane
+# `down` first: `down --delete` alone keeps a plane that has Clusters.
+END = '"$1" local down --dir "$2" && "$1" local down --delete --dir "$2"'
+# Whoever holds the other end of the pipe has ended, in whichever way. It holds the folder's lock until it is done.
+CLEANER = f'cat >/dev/null; ({END}) >/dev/null 2>&1; rm -rf "$3"'
+GRACE = 15.0  # seconds in which a command's own words come first
+UNTIL_CLEAN = 10.0  # seconds that a killed run's cleaner may take
 
 
 def configuration(repository):
@@ -35,33 +43,46 @@ def configuration(repository):
         return "{}\n"
     text = "providers:\n"
     for kind, (name, label, file, _) in PROVIDERS.items():
-        text += f"- {{name: {name}, type: {kind}, url: '{os.path.join(repository, label, VERSION, file)}'}}\n"
+        text += f"- {{name: {name}, type: {kind}, url: {json.dumps(os.path.join(repository, label, VERSION, file))}}}\n"
     return text
 
 
 class Folder:
     """Where a person finds a run: the same path every time. One run at a time has it; the kernel frees the lock of a killed one."""
 
-    def __init__(self, path):
+    def __init__(self, path, until_clean=UNTIL_CLEAN):
         self.path = path
         try:
             os.makedirs(path, exist_ok=True)
-            self.lock = open(os.path.join(path, "lock"), "a+", encoding="ascii")  # noqa: SIM115 - held while the run lives
+            there = set(os.listdir(path))
+            if LOCK not in there and there - FORMER:
+                raise AssetError(f"{path} has files in it that are no run's: RUN_FOLDER=... names another folder")
+            self.lock = open(os.path.join(path, LOCK), "a+", encoding="ascii")  # noqa: SIM115 - held while the run lives
         except OSError as error:
             raise AssetError(f"cannot write to {path}: {error.strerror}") from error
-        try:
-            fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            self.lock.seek(0)
-            other = self.lock.read() or "of unknown number"
-            self.lock.close()
-            raise AssetError(f"another run (process {other}) has {path}: RUN_FOLDER=... names another folder") from None
+        self._take(until_clean)
         self.lock.truncate(0)
         self.lock.write(str(os.getpid()))
         self.lock.flush()
 
-    def write(self, name, text):
-        path = os.path.join(self.path, name)
+    def _take(self, until_clean):
+        deadline = time.monotonic() + until_clean
+        while True:
+            try:
+                fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except BlockingIOError:
+                if time.monotonic() < deadline:
+                    time.sleep(0.1)
+                    continue
+            self.lock.seek(0)
+            other = self.lock.read() or "of unknown number"
+            self.lock.close()
+            raise AssetError(f"another run (process {other}) has {self.path}: RUN_FOLDER=... names another folder")
+
+    def write(self, text):
+        """The path of the configuration."""
+        path = os.path.join(self.path, CONFIG)
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
         return path
@@ -74,15 +95,15 @@ class Plane:
     def __init__(self, clusterctl, folder, config):
         self.clusterctl = clusterctl
         self.config = config
-        self.path = os.path.join(folder, "plane")
-        self.manifest_folder = os.path.join(folder, "manifests")
+        self.folder = folder.path
+        self.path = os.path.join(folder.path, PLANE)
+        self.manifest_folder = os.path.join(folder.path, MANIFESTS)
         self.kubeconfig = os.path.join(self.path, "kubeconfig")
         self.running = None
-        # What an earlier run left that was killed together with its cleaner.
-        subprocess.run([clusterctl, "local", "down", "--delete", "--dir", self.path], stdout=subprocess.DEVNULL, check=False)
+        self._end()  # what an earlier run left that was killed together with its cleaner
         shutil.rmtree(self.manifest_folder, ignore_errors=True)
         command = ["sh", "-c", CLEANER, "sh", clusterctl, self.path, self.manifest_folder]
-        self.cleaner = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
+        self.cleaner = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True, pass_fds=(folder.lock.fileno(),))
 
     def up(self, servers, binaries, timeout):
         words = ["up", "--programs", servers, "--timeout", str(timeout)]
@@ -90,47 +111,59 @@ class Plane:
             words += ["--provider", f"{provider}:{VERSION}"]
         for image, path in binaries.items():
             words += ["--binary", f"{image}={path}"]
-        return self._run("--config", self.config, "local", *words, "--dir", self.path)
+        return self._run("local", *words, "--dir", self.path, within=timeout)
 
     def manifests(self, name, template, kubernetes):
-        words = ["--from", template, "--kubernetes-version", kubernetes, "--worker-machine-count", "2"]
+        words = ["--from", template, "--kubernetes-version", kubernetes, "--control-plane-machine-count", "1", "--worker-machine-count", "2"]
         return self._run("local", "manifests", name, *words, "-o", self.manifest_folder, quiet=True)
 
     def apply(self, timeout):
-        return self._run("local", "apply", self.manifest_folder, "--dir", self.path, within=timeout)
+        stages = [word for stage in ("infrastructure", "machines") for word in ("--timeout", f"{stage}={timeout}s")]
+        return self._run("local", "apply", self.manifest_folder, *stages, "--no-collect", "--dir", self.path, within=timeout)
 
     def wait(self, name, timeout):
-        return self._run("local", "wait", name, "--dir", self.path, within=timeout)
+        return self._run("local", "wait", name, "--timeout", f"{timeout}s", "--dir", self.path, within=timeout)
 
     def describe(self, name):
         return self._run("describe", "cluster", name, "--kubeconfig", self.kubeconfig)
 
     def tell(self):
-        """What runs, and the last words of all."""
+        """What runs, the last words of all, and where the rest is."""
         self._run("local", "status", "--dir", self.path)
         self._run("local", "logs", "--tail", "10", "--dir", self.path)
+        archive = os.path.join(self.folder, "run-collected.tar.gz")
+        if os.path.exists(archive):
+            os.remove(archive)
+        self._run("local", "collect", "--dir", self.path, "-o", archive)
 
     def watch(self):
-        """Returns when the plane isn't there any more; somebody may end it with `clusterctl local down`."""
-        while os.path.exists(self.kubeconfig):
-            time.sleep(0.5)
+        """Returns when the plane doesn't run any more; somebody may end it with `clusterctl local down`."""
+        while self._run("local", "status", "--dir", self.path, quiet=True) != 3:
+            time.sleep(1)
 
     def close(self):
-        """Ends what runs, and the plane; removes what they have made."""
+        """Ends what runs, and the plane; removes what they have made. Whether nothing is left."""
         if self.running:
             self.running.terminate()
             self.running.wait()
+        ended = self._end()
         self.cleaner.stdin.close()
         self.cleaner.wait()
+        return ended
+
+    def _end(self):
+        done = subprocess.run(
+            ["sh", "-c", END, "sh", self.clusterctl, self.path], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True, check=False
+        )
+        return done.returncode == 0
 
     def _run(self, *words, quiet=False, within=None):
-        """The exit code; 1 where it took longer."""
+        """The exit code; 1 where it took longer, and hadn't said itself that it did."""
         out = subprocess.DEVNULL if quiet else None
-        self.running = subprocess.Popen(
-            [self.clusterctl, *words], stdin=subprocess.DEVNULL, stdout=out, preexec_fn=children.bound(signal.SIGTERM)
-        )
+        command = [self.clusterctl, "--config", self.config, *words]
+        self.running = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, preexec_fn=children.bound(signal.SIGTERM))
         try:
-            code = self.running.wait(within)
+            code = self.running.wait(None if within is None else within + GRACE)
         except subprocess.TimeoutExpired:
             self.running.terminate()
             self.running.wait()

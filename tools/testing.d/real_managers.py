@@ -3,7 +3,6 @@ them. The pods themselves are simulated, as all of the control plane's are."""
 
 import base64
 import contextlib
-import fcntl
 import json
 import os
 import subprocess
@@ -23,8 +22,6 @@ MANAGERS = {
 }
 INJECT = "cert-manager.io/inject-ca-from"
 ADMISSION = "/apis/admissionregistration.k8s.io/v1"
-# The docker provider serves its workload clusters on ports from 20000 on: e2e/real_managers waits for the same file.
-WORKLOAD_PORTS = "/tmp/capi-test-workload-ports"
 
 
 def workload_address(number=0):
@@ -37,14 +34,6 @@ def is_ready(port):
     with contextlib.suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=5):
         return True
     return False
-
-
-@contextlib.contextmanager
-def one_at_a_time():
-    """For as long as docker providers run: those of one test at a time on a machine."""
-    with open(WORKLOAD_PORTS, "a", encoding="utf-8") as ports:
-        fcntl.flock(ports, fcntl.LOCK_EX)
-        yield
 
 
 class RealManagers:
