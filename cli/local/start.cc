@@ -70,8 +70,9 @@ Result<std::optional<local::PlaneLock>> TryLock(const local::PlaneFolder& folder
   if (lock.ok() && !*lock) return lock;
   const Status there = folder.CheckIsThere();
   if (there.ok()) return lock;
+  const auto another = local::PlaneFolder::Open(folder.path());
   std::error_code ignored;
-  if (lock.ok() && local::PlaneFolder::Open(folder.path()).code() == Code::kNotFound)
+  if (lock.ok() && !another.ok() && another.code() == Code::kNotFound)
     std::filesystem::remove(folder.Lock(), ignored);
   return there.error();
 }
