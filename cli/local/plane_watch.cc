@@ -9,6 +9,11 @@ namespace {
 
 constexpr Millis kLook{200};
 
+bool IsGone(const local::PlaneFolder& folder) {
+  const auto holder = local::SupervisorOf(folder.Lock());
+  return holder.ok() && !*holder;
+}
+
 }  // namespace
 
 PlaneWatch::PlaneWatch(const Context& ctx, const local::PlaneFolder& folder, Millis patience)
@@ -25,9 +30,9 @@ PlaneWatch::~PlaneWatch() {
 void PlaneWatch::Watch(Millis patience) {
   MonoTime seen = ctx_.clock->Monotonic();
   do {
-    const auto holder = local::SupervisorOf(folder_.Lock());
+    const bool gone = IsGone(folder_);
     const MonoTime now = ctx_.clock->Monotonic();
-    if (!holder.ok() || *holder) seen = now;
+    if (!gone) seen = now;
     if (now - seen < patience) continue;
     ended_ = true;
     stop_.request_stop();
@@ -38,7 +43,8 @@ void PlaneWatch::Watch(Millis patience) {
 Status PlaneWatch::Explain(Status done) {
   over_.request_stop();
   thread_.join();
-  if (done.ok() || !ended_ || ctx_.stop.stop_requested()) return done;
+  if (done.ok() || ctx_.stop.stop_requested()) return done;
+  if (!ended_ && !(done.error().Transient() && IsGone(folder_))) return done;
   return Error{Code::kUnavailable,
                fmt::format("the plane in {} has ended meanwhile: the same command goes on with it", folder_.path()),
                {}};

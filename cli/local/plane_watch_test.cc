@@ -78,10 +78,19 @@ TEST_F(PlaneWatchTest, StopsWhatWaitsForAPlaneThatHasEnded) {
   EXPECT_THAT(told.error().message, HasSubstr("has ended meanwhile"));
 }
 
-TEST_F(PlaneWatchTest, LeavesOtherErrorsAsTheyAre) {
-  Supervise();
+// What doesn't wait for an outage fails before the patience is over.
+TEST_F(PlaneWatchTest, ExplainsAnOutageOfAPlaneThatHasEnded) {
+  const Error refused{Code::kUnavailable, "connection refused", {}};
+  for (bool runs : {true, false}) {
+    if (runs) Supervise();
+    PlaneWatch watch(ctx_, plane_);
+    const Status told = watch.Explain(refused);
+    ASSERT_FALSE(told.ok());
+    EXPECT_EQ(told.error().message == "connection refused", runs) << told.error().message;
+    Kill();
+  }
   PlaneWatch watch(ctx_, plane_);
-  EXPECT_EQ(watch.Explain(kStopped).code(), Code::kCancelled);
+  EXPECT_EQ(watch.Explain(Error{Code::kInvalidArgument, "bad", {}}).code(), Code::kInvalidArgument);
 }
 
 TEST_F(PlaneWatchTest, PassesOnTheStopOfItsOwner) {

@@ -57,9 +57,10 @@ std::optional<local::PlaneState> StateOf(const local::PlaneFolder& folder) {
   return current ? std::optional(*std::move(state)) : std::nullopt;
 }
 
-bool IsRun(const local::PlaneFolder& folder) {
+// Whose plane it is at this moment; nullopt for nobody's.
+std::optional<pid_t> HolderOf(const local::PlaneFolder& folder) {
   auto holder = local::SupervisorOf(folder.Lock());
-  return holder.ok() && *holder;
+  return holder.ok() ? *holder : std::nullopt;
 }
 
 // nullopt where somebody has it. kUnavailable where the plane was deleted: then nothing is left of the lock, either.
@@ -69,8 +70,9 @@ Result<std::optional<local::PlaneLock>> TryLock(const local::PlaneFolder& folder
   if (lock.ok() && !*lock) return lock;
   const Status there = folder.CheckIsThere();
   if (there.ok()) return lock;
+  const auto another = local::PlaneFolder::Open(folder.path());
   std::error_code ignored;
-  if (lock.ok() && local::PlaneFolder::Open(folder.path()).code() == Code::kNotFound)
+  if (lock.ok() && !another.ok() && another.code() == Code::kNotFound)
     std::filesystem::remove(folder.Lock(), ignored);
   return there.error();
 }
@@ -127,14 +129,17 @@ Result<pid_t> StartSupervisor(const local::PlaneFolder& folder) {
 Result<local::PlaneState> AwaitPlane(const Context& ctx, const local::PlaneFolder& folder, pid_t child,
                                      LiveLines& lines) {
   local::PlaneState last;
-  bool ended = false;
+  bool ended = false, ran = false;  // `child`
   for (;;) {
     ended = ended || HasEnded(child);
-    if (child == 0 && !IsRun(folder)) {
+    const auto holder = HolderOf(folder);
+    ran = ran || holder == child;
+    if (child == 0 && !holder) {
       return Error{Code::kUnavailable, fmt::format("the plane in {} has ended meanwhile", folder.path()), {}};
     }
     // Another `up` may have been faster: its supervisor does as well.
-    if (ended && !IsRun(folder)) {
+    if (ended && !holder) {
+      if (!ran) TRY(folder.CheckIsThere());  // a `down --delete` was faster
       return Error{Code::kInternal,
                    fmt::format("the plane didn't come up; {} ends with:\n{}", folder.Log("supervisor"),
                                LastLines(folder.Log("supervisor"), kLogLines)),

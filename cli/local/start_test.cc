@@ -66,6 +66,15 @@ TEST_F(StartTest, APlaneThatSomebodyElseHasDeletedIsTold) {
   }
 }
 
+TEST_F(StartTest, AnotherPlaneInItsPlaceIsNotTakenForIt) {
+  ASSERT_TRUE(plane_.Remove().ok());
+  const auto another = local::PlaneFolder::Make(plane_.path());
+  ASSERT_TRUE(another.ok());
+  EXPECT_EQ(StopPlane(Context{}, plane_, getenv_).code(), Code::kUnavailable);
+  EXPECT_TRUE(another->CheckIsThere().ok());
+  EXPECT_TRUE(LockPlane(Context{}, *another).ok());
+}
+
 // G2: nothing is written into the folder of a plane that somebody runs, ends or removes.
 TEST_F(StartTest, OneThatRunsIsNotLocked) {
   Hold(Who::kSupervisor);

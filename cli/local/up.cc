@@ -144,7 +144,7 @@ Result<local::PlaneFolder> StartPlane(const Context& ctx, const UpPlan& plan, Wo
     LiveLines lines(world.err, world.err_columns);
     auto state = AwaitPlane(ctx, folder, *child, lines);
     if (state.ok()) return folder;
-    if (*child > 0 || state.code() != Code::kUnavailable || tries == kTries) return state.error();
+    if (state.code() != Code::kUnavailable || tries == kTries) return state.error();
   }
 }
 
