@@ -12,7 +12,7 @@
 
 namespace capi::cli {
 
-// While it lives, the first SIGINT or SIGTERM of the process asks for a stop; the next one ends it at once.
+// While it lives, the first SIGINT, SIGTERM, SIGHUP or SIGQUIT asks for a stop; the next, but for SIGHUP, ends at once.
 // Make it before other threads, of which no one is to take the signal. One at a time. Thread-compatible.
 class Interrupt {
  public:
