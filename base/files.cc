@@ -51,7 +51,9 @@ Result<std::string> ReadFile(const std::string& path, size_t max_bytes) {
 }
 
 Result<std::unique_ptr<NewFile>> NewFile::Create(const std::string& path, unsigned mode) {
-  std::string temporary = path + ".XXXXXX";
+  // Hidden: what a kill leaves of it is passed over by who reads the folder.
+  const size_t name = path.rfind('/') + 1;  // npos + 1 is 0
+  std::string temporary = path.substr(0, name) + "." + path.substr(name) + ".XXXXXX";
   const int fd = mkostemp(temporary.data(), O_CLOEXEC);
   if (fd < 0) return FileError(path, errno);
   return std::unique_ptr<NewFile>(new NewFile(path, std::move(temporary), mode, fd));

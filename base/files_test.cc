@@ -12,6 +12,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 class Files : public ::testing::Test {
  protected:
@@ -43,6 +44,7 @@ TEST_F(Files, WritesPieceByPiece) {
     auto file = NewFile::Create(path, 0640).value();
     for (const char* piece : {"one ", "", "two"}) ASSERT_TRUE(file->Append(piece).ok());
     EXPECT_EQ(*ReadFile(file->place()), "one two");
+    EXPECT_THAT(file->place(), StartsWith(folder_ + "/.f."));  // what a kill leaves is hidden
     EXPECT_EQ(*ReadFile(path), "before");
     EXPECT_EQ(keeps && file->Sync().ok() && file->Keep().ok(), keeps);
     file.reset();

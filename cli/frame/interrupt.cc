@@ -15,12 +15,21 @@ constexpr int kKilled = 130;  // as shells say that SIGINT ended a program
 
 std::atomic<pid_t> g_group = 0;
 
+bool IsIgnored(int signal) {
+  struct sigaction now {};
+  return sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
 }  // namespace
 
 Interrupt::Interrupt(NextSignal next) : next_(next) {
   sigemptyset(&signals_);
   sigaddset(&signals_, SIGINT);
   sigaddset(&signals_, SIGTERM);
+  // A closed terminal, and Ctrl-\. What nohup ignores isn't looked at: a blocked signal would come all the same.
+  for (int signal : {SIGHUP, SIGQUIT}) {
+    if (!IsIgnored(signal)) sigaddset(&signals_, signal);
+  }
   pthread_sigmask(SIG_BLOCK, &signals_, &before_);
   waiter_ = std::thread([this] { Wait(); });
 }
@@ -33,7 +42,10 @@ Interrupt::~Interrupt() {
 
 void Interrupt::Wait() {
   while (!over_) {
-    if (sigtimedwait(&signals_, nullptr, &kLook) < 0) continue;
+    const int signal = sigtimedwait(&signals_, nullptr, &kLook);
+    if (signal < 0) continue;
+    // A terminal that is closed sends it, and its shell once more: nobody is in a hurry there.
+    if (source_.stop_requested() && signal == SIGHUP) continue;
     if (source_.stop_requested() && next_ == NextSignal::kEnds) {
       if (const pid_t group = g_group; group > 0) kill(-group, SIGKILL);
       _exit(kKilled);

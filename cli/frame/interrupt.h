@@ -14,11 +14,11 @@ namespace capi::cli {
 
 // What a signal does after the first one.
 enum class NextSignal {
-  kEnds,     // the process, at once: a person is tired of waiting
+  kEnds,     // the process, at once, but for SIGHUP: a person is tired of waiting
   kNothing,  // for what is ended by programs, of which each sends its own, and SIGKILL where that takes too long
 };
 
-// While it lives, the first SIGINT or SIGTERM of the process asks for a stop; of further ones `next` tells.
+// While it lives, the first SIGINT, SIGTERM, SIGHUP or SIGQUIT asks for a stop; of further ones `next` tells.
 // Make it before other threads, of which no one is to take the signal. One at a time. Thread-compatible.
 class Interrupt {
  public:

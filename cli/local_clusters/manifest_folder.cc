@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <map>
 #include <set>
 
@@ -79,6 +80,32 @@ std::string FreeName(std::string name, const std::set<std::string>& taken) {
   return fmt::format("{}-{}.yaml", stem, number);
 }
 
+using NewFiles = std::map<std::string, const kube::Object*>;
+
+// Half of them would be taken for all, and the same command be refused. So they are written hidden, and get their names
+// at the end, Clusters last: `local apply` refuses a folder without one.
+Status WriteAll(const std::string& folder, const NewFiles& files) {
+  auto hidden = [&](const std::string& name) { return fmt::format("{}/.{}.new", folder, name); };
+  std::vector<std::string> order, named;
+  for (const auto& [name, object] : files) order.push_back(name);
+  std::stable_partition(order.begin(), order.end(),
+                        [&](const std::string& name) { return !IsCluster(*files.at(name)); });
+  Status done = Ok();
+  for (const std::string& name : order) {
+    if (done.ok()) done = WriteFile(hidden(name), ToYaml(files.at(name)->json()), kPrivate);
+  }
+  for (const std::string& name : order) {
+    if (!done.ok()) break;
+    const std::string path = folder + "/" + name;
+    if (rename(hidden(name).c_str(), path.c_str()) != 0) done = FileError(path, errno);
+    if (done.ok()) named.push_back(path);
+  }
+  if (done.ok()) return done;
+  for (const std::string& name : order) unlink(hidden(name).c_str());
+  for (const std::string& path : named) unlink(path.c_str());
+  return done;
+}
+
 // What only the cluster has of an object goes; its status stays.
 kube::Object ForReading(kube::Object object) {
   DropManagedFields(object);
@@ -97,23 +124,16 @@ Result<std::vector<std::string>> WriteManifests(const std::string& folder, const
         fmt::format("{} has manifests already ({}): name another folder, or remove them", folder, JoinNames(there, 3)),
         {}};
   const bool has_class = std::any_of(objects.begin(), objects.end(), IsClusterClass);
-  std::map<std::string, const kube::Object*> files;
+  NewFiles files;
   std::set<std::string> taken;
   for (const kube::Object& object : objects) {
     std::string name = FreeName(FileName(PartOf(object, has_class), object), taken);
     taken.insert(name);
     files[name] = &object;
   }
+  TRY(WriteAll(folder, files));
   std::vector<std::string> out;
-  for (const auto& [name, object] : files) {
-    const std::string path = folder + "/" + name;
-    Status written = WriteFile(path, ToYaml(object->json()), kPrivate);
-    out.push_back(name);
-    if (written.ok()) continue;
-    // Half of them would be taken for all, and the same command be refused.
-    for (const std::string& one : out) unlink((folder + "/" + one).c_str());
-    return written.error();
-  }
+  for (const auto& [name, object] : files) out.push_back(name);
   return out;
 }
 

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/encoding.h"
 #include "base/strings.h"
+#include "cli/frame/interrupt.h"
 #include "cli/frame/lookup.h"
 #include "cli/generate/cluster_classes.h"
 #include "cli/generate/workload_source.h"
@@ -58,7 +60,13 @@ void AddNamespace(std::vector<kube::Object>& objects, const std::string& ns) {
                  kube::Object(Json{{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", ns}}}}));
 }
 
-void TellCredentials(const std::vector<kube::Object>& objects, World& world) {
+void TellCredentials(const std::vector<kube::Object>& objects, const std::set<std::string>& defaulted, Notes& notes,
+                     World& world) {
+  for (const std::string& name : defaulted)
+    notes.Warn(fmt::format(
+        "{} isn't set: the template's default for it is in the files, whatever is set later. To have another "
+        "value, set it and write the files anew, or edit them",
+        name));
   std::set<std::string> names;
   for (const kube::Object& one : objects) {
     for (std::string& name : ReferencesOf(one)) names.insert(std::move(name));
@@ -83,8 +91,9 @@ Status Manifests(const Context& ctx, const GlobalOptions& global, const Manifest
   WorkloadTemplate found = TRY(FindTemplate(ctx, config, generate, no_cluster, world, notes));
   const CredentialRules rules = RulesOf(options, flags);
   const std::string mark = RandomMark();
+  std::set<std::string> defaulted;
   auto render = [&](const std::string& text, const std::string& what) -> Result<std::vector<kube::Object>> {
-    auto objects = RenderWithReferences(text, lookup.function(), rules, ns, mark);
+    auto objects = RenderWithReferences(text, lookup.function(), rules, ns, mark, &defaulted);
     if (lookup.error()) return *lookup.error();
     if (objects.ok() || objects.error().message.starts_with("value for variables")) return objects;
     return objects.error().With(what);
@@ -99,9 +108,13 @@ Status Manifests(const Context& ctx, const GlobalOptions& global, const Manifest
   if (!std::any_of(objects.begin(), objects.end(), IsCluster))
     return Invalid(fmt::format("{} has no Cluster", found.source));
   AddNamespace(objects, ns);
-  for (const std::string& file : TRY(WriteManifests(options.folder, objects)))
-    world.out << fmt::format("{}/{}\n", options.folder, file);
-  TellCredentials(objects, world);
+  std::vector<std::string> files;
+  {
+    Interrupt interrupt;  // Ctrl-C would leave some of them
+    files = TRY(WriteManifests(options.folder, objects));
+  }
+  for (const std::string& file : files) world.out << fmt::format("{}/{}\n", options.folder, file);
+  TellCredentials(objects, defaulted, notes, world);
   return Ok();
 }
 

@@ -18,6 +18,16 @@ bool IsInitialized(const kube::Object& object, std::string_view member, std::str
   return GetBool(object.json(), {"status", "initialization", member}) || IsTrue(object, condition);
 }
 
+// What was said of an older spec says nothing of this one. A condition without a generation can't be told.
+bool IsStale(const kube::Object& object, const kube::Condition& condition) {
+  return condition.observed_generation > 0 &&
+         condition.observed_generation < GetInt(object.json(), {"metadata", "generation"});
+}
+
+std::string NotSeenYet(const kube::Object& object) {
+  return Describe(object) + ": its controller hasn't seen its last change yet";
+}
+
 // "Cluster a/b: InfrastructureReady is ...".
 std::string WaitsFor(const kube::Object& object, std::string_view type) {
   std::string words = ConditionWords(object, type);
@@ -60,9 +70,17 @@ std::string LacksMachines(const kube::Object& object) {
   const Json* observed = Find(object.json(), {"status", "observedGeneration"});
   const bool current = observed == nullptr || GetInt(object.json(), {"status", "observedGeneration"}) >=
                                                   GetInt(object.json(), {"metadata", "generation"});
-  if (!current) return Describe(object) + ": its controller hasn't seen its last change yet";
+  if (!current) return NotSeenYet(object);
   if (status != nullptr && has >= wanted->get<std::int64_t>()) return "";
   return fmt::format("{}: {} of {} machines are there", Describe(object), has, wanted->get<std::int64_t>());
+}
+
+// Has this status, for this spec: "" in words, else what is waited for.
+std::string LacksCondition(const kube::Object& object, const WantedCondition& wanted) {
+  const std::vector<kube::Condition> conditions = kube::Conditions(object);
+  const kube::Condition* found = kube::FindCondition(conditions, wanted.type);
+  if (found == nullptr || found->status != wanted.status) return WaitsFor(object, wanted.type);
+  return IsStale(object, *found) ? NotSeenYet(object) : "";
 }
 
 bool HasControlPlane(const kube::Object& cluster) {
@@ -151,9 +169,8 @@ Verdict JudgeMachines(const ClusterState& state) {
       if (out.waits_for.empty()) out.waits_for = LacksMachines(object);
     }
   }
-  if (out.waits_for.empty() && Find(state.cluster->json(), {"spec", "topology"}) != nullptr &&
-      !IsTrue(*state.cluster, "TopologyReconciled"))
-    out.waits_for = WaitsFor(*state.cluster, "TopologyReconciled");
+  if (out.waits_for.empty() && Find(state.cluster->json(), {"spec", "topology"}) != nullptr)
+    out.waits_for = LacksCondition(*state.cluster, {"TopologyReconciled", "True"});
   for (const kube::Object& machine : state.machines) {
     if (!out.waits_for.empty()) break;
     // An older failure, which may go with its machine.
@@ -171,12 +188,10 @@ Verdict JudgeCondition(const ClusterState& state, const WantedCondition& wanted)
   // Somebody may wait for a pause, or for the deletion.
   if (!state.cluster) return *JudgeAtAll(state);
   Verdict out;
-  const std::vector<kube::Condition> conditions = kube::Conditions(*state.cluster);
-  const kube::Condition* found = kube::FindCondition(conditions, wanted.type);
-  out.done = found != nullptr && found->status == wanted.status;
+  out.waits_for = LacksCondition(*state.cluster, wanted);
+  out.done = out.waits_for.empty();
   if (out.done) return out;
   if (auto ended = JudgeAtAll(state)) return *ended;
-  out.waits_for = WaitsFor(*state.cluster, wanted.type);
   return out;
 }
 

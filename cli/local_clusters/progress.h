@@ -39,6 +39,7 @@ Verdict JudgeInfrastructure(const ClusterState& state);
 // Its control plane is initialized, where it has one; all machines that are wanted are there, each with its
 // infrastructure.
 Verdict JudgeMachines(const ClusterState& state);
+// The Cluster has the condition with that status, of its last change where the condition says of which it is.
 Verdict JudgeCondition(const ClusterState& state, const WantedCondition& wanted);
 
 // Why nothing more becomes of it by itself: it is being deleted, is paused, or an object reports a terminal failure

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "base/yaml/yaml.h"
 #include "cli/local_clusters/destroy.h"
 
@@ -76,6 +78,12 @@ TEST(Progress, OfMachines) {
   };
   for (const Case& c : cases)
     EXPECT_EQ(Of(JudgeMachines(StateOf(c.cluster, c.machines, c.others))), c.want) << c.cluster;
+  ClusterState changed = StateOf(
+      "spec: {topology: {}}, status: {initialization: {controlPlaneInitialized: true}, conditions: [{type: "
+      "TopologyReconciled, status: 'True', observedGeneration: 1}]}");
+  EXPECT_EQ(Of(JudgeMachines(changed)), "done");
+  changed.cluster->json()["metadata"]["generation"] = 2;
+  EXPECT_EQ(Of(JudgeMachines(changed)), "waits: Cluster n/a: its controller hasn't seen its last change yet");
 }
 
 // G11: what people have mended is given its time, and what machines say doesn't count before they are applied.
@@ -129,6 +137,17 @@ TEST(Progress, OfACondition) {
   EXPECT_EQ(Of(JudgeCondition(state, {})), "waits: Cluster n/a: Available is False: NotAvailable");
   EXPECT_EQ(Of(JudgeCondition(state, {"Available", "False"})), "done");
   EXPECT_THAT(Of(JudgeCondition(StateOf("spec: {paused: true}"), {})), HasSubstr("terminal: "));
+  // Of an older change: whatever it says, it isn't the answer.
+  for (const auto& [observed, generation, want] : std::vector<std::tuple<int, int, std::string>>{
+           {1, 2, "waits: Cluster n/a: its controller hasn't seen its last change yet"},
+           {2, 2, "done"},
+           {0, 2, "done"}}) {
+    state = StateOf("spec: {}");
+    state.cluster->json()["metadata"]["generation"] = generation;
+    state.cluster->json()["status"]["conditions"] =
+        Json::array({{{"type", "Available"}, {"status", "True"}, {"observedGeneration", observed}}});
+    EXPECT_EQ(Of(JudgeCondition(state, {})), want) << observed;
+  }
   EXPECT_EQ(ParseWantedCondition("Available")->status, "True");
   EXPECT_EQ(ParseWantedCondition("Paused=False")->status, "False");
   for (const char* bad : {"", "=True", "Available=yes", "Available="})

@@ -23,6 +23,19 @@ constexpr std::array<std::string_view, 3> kNameEnds = {"_NAME", "_NAMESPACE", "_
 // Shorter values occur by chance.
 constexpr size_t kLeastValue = 4;
 constexpr char kLeftOut[] = "(left out)";
+// What the members are called, in lower case and with other words before, that hold credentials themselves: providers
+// write what Secrets have there, and people who name no Secret.
+constexpr std::array<std::string_view, 8> kSecretMembers = {
+    "token",           // KubeadmConfig: bootstrapToken.token, discovery.tlsBootstrapToken; VCDCluster: refreshToken
+    "password",        // VSphereCluster: cloudProviderConfiguration.global; VCDCluster: userContext
+    "passwd",          // KubeadmConfig: users
+    "content",         // KubeadmConfig, RKE2Config, KThreesConfig: files
+    "userdata",        // KubevirtMachine
+    "userdatabase64",  // the same of cloud-init
+    "talosconfig",     // TalosConfig: status, the cluster's own administrator
+    "privateregistry"  // KThreesConfig: agentConfig
+};
+constexpr char kLastApplied[] = "kubectl.kubernetes.io/last-applied-configuration";
 
 Error Invalid(std::string message) { return Error{Code::kInvalidArgument, std::move(message), {}}; }
 
@@ -111,10 +124,10 @@ Result<std::vector<std::pair<size_t, bool>>> SecretsIn(const std::string& text) 
   return out;
 }
 
-// The variables whose value, or a part of it, is in the text of a Secret. A template that has an error has none: it is
-// told later.
+// The variables whose value, or a part of it, is in the text of a Secret; `others` gets those that aren't marked. A
+// template that has an error has none: it is told later.
 Result<Marked> InSecrets(const templating::Template& parsed, const Lookup& lookup, const Marked& marked,
-                         const std::string& mark) {
+                         const std::string& mark, std::set<std::string>& others) {
   templating::TemplateError error;
   auto output = parsed.Evaluate(lookup, error);
   if (!output) return Marked();
@@ -125,8 +138,8 @@ Result<Marked> InSecrets(const templating::Template& parsed, const Lookup& looku
     const size_t begin = documents[i].first;
     const size_t end = i + 1 < documents.size() ? documents[i + 1].first : output->text.size();
     for (const templating::OutputSegment& segment : output->segments) {
-      if (segment.output >= begin && segment.output < end && marked.contains(segment.variable))
-        out.insert(segment.variable);
+      if (segment.output < begin || segment.output >= end || segment.variable.empty()) continue;
+      (marked.contains(segment.variable) ? out : others).insert(segment.variable);
     }
     const std::string text = output->text.substr(begin, end - begin);
     for (const std::string& name : marked) {
@@ -206,22 +219,70 @@ std::string Hidden(std::string text, const std::vector<Written>& values) {
   return text;
 }
 
+bool HoldsCredential(const std::string& member, bool of_talos) {
+  const std::string lower = ToLower(member);
+  if (of_talos && lower == "data") return true;  // a machine's whole configuration
+  return std::any_of(kSecretMembers.begin(), kSecretMembers.end(),
+                     [&](std::string_view end) { return lower.ends_with(end); });
+}
+
 // A reference is none.
-void LeaveOutTokens(Json& json) {
+void LeaveOutCredentials(Json& json) {
+  const bool of_talos = GetString(json, {"kind"}).starts_with("TalosConfig");
   std::vector<Json*> pending = {&json};
   while (!pending.empty()) {
     Json* one = pending.back();
     pending.pop_back();
     if (one->is_object()) {
-      for (const char* name : {"token", "content"}) {
-        Json* member = Find(*one, {name});
-        if (member != nullptr && member->is_string() && !member->get_ref<const std::string&>().starts_with("${"))
-          *member = kLeftOut;
+      for (auto& [name, member] : one->items()) {
+        if (member.is_string() && HoldsCredential(name, of_talos) &&
+            !member.get_ref<const std::string&>().starts_with("${"))
+          member = kLeftOut;
       }
     }
     if (!one->is_structured()) continue;
     for (Json& member : *one) pending.push_back(&member);
   }
+}
+
+// All of it once more.
+void DropLastApplied(kube::Object& object) {
+  if (Json* annotations = Find(object.json(), {"metadata", "annotations"}); annotations && annotations->is_object())
+    annotations->erase(kLastApplied);
+}
+
+// Of whole texts in the place of variables: where a variable that a Secret has as well stands for a number or a
+// boolean, its reference, which is a text, would be refused once half of the objects are there. `plain`: with the
+// values.
+Status CheckTexts(const std::vector<kube::Object>& objects, const std::vector<kube::Object>& plain,
+                  const std::set<std::string>& names) {
+  for (size_t i = 0; i < std::min(objects.size(), plain.size()); ++i) {
+    // All that these have is text.
+    if (objects[i].kind() == "Secret" || objects[i].kind() == "ConfigMap") continue;
+    std::vector<std::pair<const Json*, const Json*>> pending = {{&objects[i].json(), &plain[i].json()}};
+    while (!pending.empty()) {
+      const auto [one, value] = pending.back();
+      pending.pop_back();
+      if (one->is_string() && value->is_primitive() && !value->is_string()) {
+        for (const std::string& name : names) {
+          if (one->get_ref<const std::string&>() != Reference(name)) continue;
+          return Invalid(
+              fmt::format("{} {}: {} stands for a number or a boolean there, and in a Secret as well: a file can refer "
+                          "to a text alone. Say with --no-credential {} that it is none",
+                          objects[i].kind(), objects[i].name(), name, name));
+        }
+      }
+      if (one->is_object() && value->is_object()) {
+        for (const auto& [key, member] : one->items()) {
+          if (auto other = value->find(key); other != value->end()) pending.emplace_back(&member, &*other);
+        }
+      }
+      if (!one->is_array() || !value->is_array()) continue;
+      for (size_t at = 0; at < std::min(one->size(), value->size()); ++at)
+        pending.emplace_back(&(*one)[at], &(*value)[at]);
+    }
+  }
+  return Ok();
 }
 
 }  // namespace
@@ -236,7 +297,7 @@ bool NamesCredential(std::string_view variable) {
 
 Result<std::vector<kube::Object>> RenderWithReferences(std::string_view text, const templating::Variables& variables,
                                                        const CredentialRules& rules, const std::string& ns,
-                                                       const std::string& mark) {
+                                                       const std::string& mark, std::set<std::string>* defaulted) {
   auto defaults = TRY(templating::DefaultsOf(text));
   templating::TemplateError error;
   auto parsed = templating::Template::Parse(text, error);
@@ -256,7 +317,8 @@ Result<std::vector<kube::Object>> RenderWithReferences(std::string_view text, co
   Marked all, marked;
   const Lookup mark_all = marking([](const std::string&) { return true; }, all);
   for (const auto& [name, fallback] : defaults) static_cast<void>(mark_all(name));
-  const Marked secret = TRY(InSecrets(*parsed, mark_all, all, mark));
+  std::set<std::string> plain_in_secrets;
+  const Marked secret = TRY(InSecrets(*parsed, mark_all, all, mark, plain_in_secrets));
   auto is_credential = [&](const std::string& name) {
     return rules.yes.contains(name) || NamesCredential(name) || secret.contains(name);
   };
@@ -266,6 +328,17 @@ Result<std::vector<kube::Object>> RenderWithReferences(std::string_view text, co
   auto objects = TRY(templating::RenderTemplate(text, lookup, ns));
   const std::vector<std::string> names(marked.begin(), marked.end());
   for (kube::Object& object : objects) TRY(ToReferences(object, names, mark));
+  std::set<std::string> by_secret_alone;
+  for (const std::string& name : secret) {
+    if (!rules.yes.contains(name) && !NamesCredential(name)) by_secret_alone.insert(name);
+  }
+  // With all values: where one is missing, nothing can be told.
+  auto plain = templating::RenderTemplate(text, variables, ns);
+  if (plain.ok()) TRY(CheckTexts(objects, *plain, by_secret_alone));
+  for (const auto& [name, fallback] : defaults) {
+    if (defaulted == nullptr || !fallback || rules.no.contains(name) || rules.plain.contains(name)) continue;
+    if ((is_credential(name) || plain_in_secrets.contains(name)) && !variables(name)) defaulted->insert(name);
+  }
   return objects;
 }
 
@@ -312,15 +385,17 @@ kube::Object WithoutCredentials(kube::Object live, const FilledIn& filled) {
   if (live.kind() == "Secret" && live.group_version().group.empty()) {
     live.json().erase("data");
     live.json().erase("stringData");
-    if (Json* annotations = Find(live.json(), {"metadata", "annotations"}))
-      annotations->erase("kubectl.kubernetes.io/last-applied-configuration");  // all of it once more
+    DropLastApplied(live);
     return live;
   }
   const std::vector<Written> values = WrittenOf(filled);
   EachText(
       live.json(), [&](std::string& text) { text = Hidden(std::move(text), values); }, [](const std::string&) {});
   const std::string group = live.group_version().group;
-  if (group.starts_with("bootstrap.") || group.starts_with("controlplane.")) LeaveOutTokens(live.json());
+  if (group.ends_with("cluster.x-k8s.io") || group.starts_with("bootstrap.") || group.starts_with("controlplane.")) {
+    DropLastApplied(live);
+    LeaveOutCredentials(live.json());
+  }
   return live;
 }
 

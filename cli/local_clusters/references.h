@@ -28,10 +28,12 @@ struct CredentialRules {
 // The objects of a template with its values filled in, and ${NAME} for each credential: those by their names, and all
 // that the text of a Secret has. A credential needs no value yet. `mark`: random digits, at least 16, that the text
 // doesn't have. kInvalidArgument names a variable without value, or a credential that the template takes apart
-// (${NAME:0:3}) or names an object with.
+// (${NAME:0:3}) or names an object with, or one by a Secret alone that stands for a number elsewhere. `defaulted` gets
+// the credentials that have no value and for which the template's own default is in the objects.
 Result<std::vector<kube::Object>> RenderWithReferences(std::string_view text, const templating::Variables& variables,
                                                        const CredentialRules& rules, const std::string& ns,
-                                                       const std::string& mark);
+                                                       const std::string& mark,
+                                                       std::set<std::string>* defaulted = nullptr);
 
 // The names in its annotation, none where it has none.
 std::vector<std::string> ReferencesOf(const kube::Object& object);
@@ -49,8 +51,8 @@ Result<kube::Object> FillIn(kube::Object object, const templating::Variables& va
 std::string WithoutValues(std::string text, const FilledIn& filled);
 
 // `live` with references for those values of four characters or more (shorter ones occur by
-// chance), wherever they are. Of a Secret all values are left out; of what bootstrap and control plane providers have,
-// tokens and contents of files, into which those providers write what Secrets have.
+// chance), wherever they are. Of a Secret all values are left out; of what Cluster API and its providers have,
+// tokens, passwords, contents of files and the like, into which those providers write what Secrets have.
 kube::Object WithoutCredentials(kube::Object live, const FilledIn& filled);
 
 }  // namespace capi::cli::local_clusters

@@ -118,6 +118,36 @@ TEST(References, WhatAFileCannotSayIsRefused) {
   }
 }
 
+// G10: what a file can't refer to is told while it is written, and not when half of the objects are there.
+TEST(References, StandForTexts) {
+  const char* text =
+      "{apiVersion: v1, kind: Secret, metadata: {name: s}, stringData: {port: '${PORT}'}}\n---\n"
+      "{apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: X, metadata: {name: c}, spec: {a: [{port: "
+      "${PORT}}]}}";
+  auto got = RenderWithReferences(text, From({{"PORT", "6443"}}), {}, "ns", kMark);
+  ASSERT_FALSE(got.ok());
+  EXPECT_THAT(got.error().message, HasSubstr("--no-credential PORT"));
+  EXPECT_THAT(got.error().message, Not(HasSubstr("6443")));
+  EXPECT_TRUE(RenderWithReferences(text, From({{"PORT", "6443"}}), {{}, {"PORT"}, {}}, "ns", kMark).ok());
+  EXPECT_TRUE(RenderWithReferences(text, From({{"PORT", "x6443"}}), {}, "ns", kMark).ok());
+  // A password of digits is a text.
+  const char* token =
+      "{apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: X, metadata: {name: c}, spec: {a: ${X_TOKEN}}}";
+  EXPECT_TRUE(RenderWithReferences(token, From({{"X_TOKEN", "1234"}}), {}, "ns", kMark).ok());
+}
+
+// G10: a default that is in a file stays there, whatever is set later.
+TEST(References, CredentialsWithADefaultAreTold) {
+  const char* text =
+      "{apiVersion: v1, kind: Secret, metadata: {name: s}, stringData: {a: '${USER_X:=me}', b: '${SET:=x}'}}\n---\n"
+      "{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {a: '${A_TOKEN:=none}', b: '${B:=b}', c: "
+      "'${C_TOKEN:=c}'}}";
+  std::set<std::string> defaulted;
+  auto got = RenderWithReferences(text, From({{"SET", "value"}}), {{}, {"C_TOKEN"}, {}}, "ns", kMark, &defaulted);
+  ASSERT_TRUE(got.ok()) << got.error().message;
+  EXPECT_THAT(defaulted, ElementsAre("A_TOKEN", "USER_X"));
+}
+
 kube::Object WithData(const std::string& annotation, const std::string& a) {
   kube::Object out(
       Json{{"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"metadata", {{"name", "c"}}}, {"data", {{"a", a}}}});
@@ -176,6 +206,33 @@ TEST(References, ComeBackForWhatIsWritten) {
   EXPECT_THAT(left, Not(HasSubstr("hidden")));
   EXPECT_THAT(left, HasSubstr("token: (left out)"));
   EXPECT_THAT(left, HasSubstr("content: ${A}"));
+}
+
+// G13: members that hold what Secrets have, by the providers that have them.
+TEST(References, CredentialsOfProvidersAreLeftOut) {
+  const char* cases[] = {
+      "bootstrap.cluster.x-k8s.io/v1beta2, kind: KubeadmConfig, spec: {joinConfiguration: {discovery: "
+      "{tlsBootstrapToken: hidden}}, users: [{name: a, passwd: hidden}]}",
+      "bootstrap.cluster.x-k8s.io/v1alpha3, kind: TalosConfig, spec: {data: hidden}, status: {talosConfig: hidden}",
+      "bootstrap.cluster.x-k8s.io/v1alpha3, kind: TalosConfigTemplate, spec: {template: {spec: {data: hidden}}}",
+      "bootstrap.cluster.x-k8s.io/v1beta2, kind: KThreesConfig, spec: {agentConfig: {privateRegistry: hidden}}",
+      "infrastructure.cluster.x-k8s.io/v1alpha1, kind: KubevirtMachine, spec: {userData: hidden, x: {userDataBase64: "
+      "hidden}}",
+      "infrastructure.cluster.x-k8s.io/v1beta2, kind: VCDCluster, spec: {userContext: {password: hidden, refreshToken: "
+      "hidden}}",
+      "infrastructure.cluster.x-k8s.io/v1alpha3, kind: VSphereCluster, spec: {cloudProviderConfiguration: {global: "
+      "{password: hidden}}}",
+      "cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {annotations: "
+      "{kubectl.kubernetes.io/last-applied-configuration: hidden}}",
+  };
+  for (const char* text : cases) {
+    const kube::Object object(ParseYaml("{apiVersion: " + std::string(text) + "}").value());
+    EXPECT_THAT(ToYaml(WithoutCredentials(object, {}).json()), Not(HasSubstr("hidden"))) << text;
+  }
+  const kube::Object other(ParseYaml("{apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: AWSCluster, spec: "
+                                     "{data: kept, tokenName: kept, sshKeyName: kept}}")
+                               .value());
+  EXPECT_EQ(WithoutCredentials(other, {}).json(), other.json());
 }
 
 }  // namespace

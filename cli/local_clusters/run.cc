@@ -8,8 +8,8 @@
 #include "api/types.h"
 #include "base/strings.h"
 #include "cli/frame/printable.h"
-#include "cli/local_clusters/hook.h"
-#include "cli/local_clusters/hook_objects.h"
+#include "cli/local_clusters/hooks/hook.h"
+#include "cli/local_clusters/hooks/hook_objects.h"
 #include "cli/local_clusters/parts.h"
 
 namespace capi::cli::local_clusters {

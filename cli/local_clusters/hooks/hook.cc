@@ -1,4 +1,4 @@
-#include "cli/local_clusters/hook.h"
+#include "cli/local_clusters/hooks/hook.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -63,7 +63,9 @@ std::vector<std::string> Environment(const std::vector<std::string>& own) {
   };
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) fail();
   if (getppid() != parent) _exit(127);
-  setpgid(0, 0);  // what it starts can be ended with it, and Ctrl-C is ours alone to take
+  // What it starts can be ended with it, Ctrl-C is ours alone to take, and who asks at a terminal is told that there is
+  // none: in the background of ours it would be stopped without a word.
+  if (setsid() < 0) fail();
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -122,8 +124,6 @@ Status Running::Start() {
   pid_ = fork();
   if (pid_ == 0) BeChild(path.c_str(), argv.data(), envp.data(), files, parent);
   if (pid_ < 0) return Error{Code::kInternal, fmt::format("{}: {}", run_.path, std::strerror(errno)), {}};
-  setpgid(pid_, pid_);  // both do it: whoever comes first
-  EndsWithSecondInterrupt(pid_);
   in_.Close(0);
   out_.Close(1);
   words_.Close(1);
@@ -134,6 +134,7 @@ Status Running::Start() {
     pid_ = -1;
     return Error{Code::kInvalidArgument, fmt::format("{} can't be run: {}", run_.path, std::strerror(number)), {}};
   }
+  EndsWithSecondInterrupt(pid_);  // it runs: its group is made
   fcntl(in_.ends[1], F_SETFL, O_NONBLOCK);
   fcntl(out_.ends[0], F_SETFL, O_NONBLOCK);
   fcntl(words_.ends[0], F_SETFL, O_NONBLOCK);

@@ -1,4 +1,4 @@
-#include "cli/local_clusters/hook_objects.h"
+#include "cli/local_clusters/hooks/hook_objects.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "cli/local_clusters/hook.h"
+#include "cli/local_clusters/hooks/hook.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "base/files.h"
+#include "base/strings.h"
 #include "base/testing/await.h"
 #include "cli/frame/interrupt.h"
 #include "cli/testing.h"
@@ -114,31 +115,63 @@ TEST_F(HookTest, ThatWritesWithoutEndIsEnded) {
   EXPECT_LT(SystemClock().Monotonic() - begun, Seconds(30));
 }
 
-// The second Ctrl-C ends this process at once, and the hook with what it has started.
-TEST_F(HookTest, EndsWithTheSecondCtrlC) {
-  const std::string script = Script("trap '' TERM INT; sleep 1000 & echo $! >" + (folder_ / "child.new") + "; mv " +
-                                    (folder_ / "child.new") + " " + (folder_ / "child") + "; wait");
-  const pid_t command = fork();
-  if (command == 0) {
-    {
+// A terminal would stop it, or what it starts, without a word: whoever asks there is told at once that there is none.
+TEST_F(HookTest, HasASessionOfItsOwn) {
+  auto out = Run("cut -d' ' -f1,6 /proc/$$/stat");
+  ASSERT_TRUE(out.ok()) << out.error().message;
+  const std::vector<std::string> both = Split(Trim(*out), ' ');
+  ASSERT_EQ(both.size(), 2u);
+  EXPECT_EQ(both[0], both[1]);
+}
+
+// A command in another process that runs a hook, and is sent signals.
+class InterruptedHook : public HookTest {
+ protected:
+  void Start(const std::string& traps) {
+    const std::string script = Script(traps + "sleep 1000 & echo $! >" + (folder_ / "child.new") + "; mv " +
+                                      (folder_ / "child.new") + " " + (folder_ / "child") + "; wait");
+    command_ = fork();
+    if (command_ == 0) {
       Interrupt interrupt;
       Context ctx;
       ctx.stop = interrupt.token();
       HookRun run{script, "", {}, [](std::string_view) {}};
       static_cast<void>(RunHook(ctx, run));
+      _exit(1);  // with `interrupt`: what is sent after it would end this process in its own way
     }
-    _exit(1);
+    ASSERT_TRUE(Await([&] { return ReadFile(folder_ / "child").ok(); }));
+    child_ = std::stoi(ReadFile(folder_ / "child").value());
   }
-  ASSERT_TRUE(Await([&] { return ReadFile(folder_ / "child").ok(); }));
-  int status = 0;
-  // A signal may come while the first one is still handled; each is one more Ctrl-C.
-  EXPECT_TRUE(Await([&] {
-    kill(command, SIGINT);
-    return waitpid(command, &status, WNOHANG) == command;
-  }));
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 130);
-  const pid_t child = std::stoi(ReadFile(folder_ / "child").value());
-  EXPECT_TRUE(Await([&] { return IsGone(child); }));
+  // Sends it until the command has ended; its exit code.
+  int EndWith(int signal) {
+    int status = 0;
+    // A signal may come while the first one is still handled; each is one more.
+    EXPECT_TRUE(Await([&] {
+      kill(command_, signal);
+      return waitpid(command_, &status, WNOHANG) == command_;
+    }));
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
+  pid_t command_ = 0, child_ = 0;
+};
+
+// The second Ctrl-C ends this process at once, and the hook with what it has started.
+TEST_F(InterruptedHook, EndsWithTheSecondSignal) {
+  for (int signal : {SIGINT, SIGTERM, SIGQUIT}) {
+    SCOPED_TRACE(signal);
+    unlink((folder_ / "child").c_str());
+    Start("trap '' TERM INT; ");
+    EXPECT_EQ(EndWith(signal), 130);
+    EXPECT_TRUE(Await([&] { return IsGone(child_); }));
+  }
+}
+
+// A closed terminal: in an orderly way, however often it is told.
+TEST_F(InterruptedHook, EndsWithItsTerminal) {
+  Start("");
+  EXPECT_EQ(EndWith(SIGHUP), 1);
+  EXPECT_TRUE(Await([&] { return IsGone(child_); }));
 }
 
 TEST_F(HookTest, EndsWithCtrlC) {

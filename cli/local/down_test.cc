@@ -1,0 +1,78 @@
+// What `local down --delete` asks before it deletes.
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/testing/await.h"
+#include "cli/move/move_testing.h"
+#include "local/plane/plane_lock.h"
+
+namespace capi::cli {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+// A plane whose API server is the cluster a, with a process that holds its lock as the supervisor does.
+class Down : public move::Moves {
+ protected:
+  void SetUp() override {
+    folder_.Put("plane/capi-local.json", R"({"plane":"0123456789abcdef","format":1})");
+    folder_.Put("plane/kubeconfig", a_.Kubeconfig());
+    supervisor_ = fork();
+    if (supervisor_ == 0) {
+      auto lock = local::PlaneLock::TryTake(Lock(), local::PlaneLock::Who::kSupervisor);
+      if (!lock.ok() || !*lock) _exit(1);
+      for (;;) pause();
+    }
+    ASSERT_TRUE(Await([&] {
+      auto holder = local::SupervisorOf(Lock());
+      return holder.ok() && *holder == supervisor_;
+    }));
+  }
+  void TearDown() override {
+    kill(supervisor_, SIGKILL);
+    waitpid(supervisor_, nullptr, 0);
+  }
+  std::string Lock() const { return folder_ / "plane/lock"; }
+  Outcome Delete() { return Clusterctl({"local", "down", "--delete", "--dir", folder_ / "plane"}); }
+  bool IsThere() const { return std::filesystem::exists(folder_ / "plane"); }
+
+  pid_t supervisor_ = 0;
+};
+
+// G8: without the plane nobody knows the machines of its Clusters.
+TEST_F(Down, DeletesNoPlaneThatHasClusters) {
+  const Outcome got = Delete();
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, AllOf(HasSubstr("still has Clusters (team/one, team/two)"), HasSubstr("local destroy"),
+                             HasSubstr("nothing is ended or deleted")));
+  EXPECT_TRUE(IsThere());
+  EXPECT_EQ(waitpid(supervisor_, nullptr, WNOHANG), 0) << "it wasn't ended";
+}
+
+TEST_F(Down, DeletesNoPlaneThatCannotBeAsked) {
+  a_.Forbid("GET", "clusters");
+  const Outcome got = Delete();
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("can't be asked whether it still has Clusters"));
+  EXPECT_TRUE(IsThere());
+}
+
+TEST_F(Down, DeletesOneWithoutClusters) {
+  for (const char* name : {"one", "two"}) a_.Remove("Cluster", "team", name);
+  const Outcome got = Delete();
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_FALSE(IsThere());
+}
+
+// What people do who want to lose them.
+TEST_F(Down, AsksNoPlaneThatWasEndedBefore) {
+  EXPECT_EQ(Clusterctl({"local", "down", "--dir", folder_ / "plane"}).code, 0);
+  EXPECT_EQ(Delete().code, 0);
+  EXPECT_FALSE(IsThere());
+}
+
+}  // namespace
+}  // namespace capi::cli
