@@ -312,6 +312,18 @@ TEST_F(Certifying, WhatIsSentAnewTrustsFirstToo) {  // I19
   EXPECT_TRUE(http::VerifyServing(before, Bundle(), kHost, clock_.Now()).ok()) << "pods may serve with it still";
 }
 
+TEST_F(Certifying, WhatIsLetGoHasNoNextKey) {  // I19
+  ASSERT_TRUE(Prepare().ok());
+  clock_.Advance(*NextCertificate(Seen(), clock_.Now()) + Seconds(1));
+  ASSERT_TRUE(Keep().ok());
+  ASSERT_NE(Value("next.key"), "");
+  const std::string key = Value("tls.key");
+  ASSERT_TRUE(certifier_.Leave(ctx_, kSecret).ok());
+  EXPECT_EQ(Value("next.key") + Value("next.crt"), "");
+  EXPECT_EQ(Value("tls.key"), key);
+  EXPECT_FALSE(server_.Live(kSecretPath).has_annotation(api::kAnnotationCertificate));
+}
+
 TEST_F(Certifying, CertManagersReleasesAreNotInjectedInto) {  // I19
   ASSERT_TRUE(Prepare().ok());
   server_.Written();
