@@ -399,6 +399,26 @@ TEST_F(Reads, AnAggregatedApiThatIsAwayHoldsUpNoRebuild) {
       << "nobody knows the kinds of one that was away from the beginning; those of z.example have no objects";
 }
 
+// I19: it has our labels and fields still, and stays when the provider goes.
+TEST_F(Reads, ASecretThatWasLeftToCertManagerIsNotOfARebuiltInventory) {
+  Has("/api", R"({"kind":"APIGroupDiscoveryList","items":[{"metadata":{"name":""},"versions":[{"version":"v1",
+    "resources":[{"resource":"secrets","responseKind":{"kind":"Secret"},"scope":"Namespaced","verbs":["list"]}]}]}]})");
+  Has("/apis", R"({"kind":"APIGroupDiscoveryList","items":[]})");
+  auto secret = [](const std::string& name, const std::string& more) {
+    return R"({"metadata":{"name":")" + name + R"(","namespace":"n","annotations":{)" + more +
+           R"("x":"y"},"managedFields":[{"manager":"capi-operator","operation":"Apply","apiVersion":"v1",
+           "fieldsType":"FieldsV1","fieldsV1":{"f:type":{}}}]}})";
+  };
+  const std::string named = R"("cert-manager.io/certificate-name":"serving",)";
+  Has("/api/v1/secrets", R"({"kind":"List","metadata":{"resourceVersion":"5"},"items":[)" + secret("left", named) +
+                             "," + secret("kept", named + R"("operator.cluster.x-k8s.io/certificate-request":"{}",)") +
+                             "," + secret("a", "") + "]}");
+  auto rebuilt = RebuildInventory(ctx_, *client_, testing::Observed());
+  ASSERT_TRUE(rebuilt.ok()) << rebuilt.error().message;
+  EXPECT_EQ(rebuilt->inventory.size(), 2u);
+  EXPECT_EQ(rebuilt->inventory.Find({"", "Secret", "n", "left"}), nullptr);
+}
+
 // U11: a kind that discovery has just listed, and whose path isn't there, was left out: a deletion went on, and left
 // its objects behind. With a CRD another version tells; what has gone meanwhile has none.
 TEST_F(Reads, AKindWhosePathIsNotServedIsUnread) {

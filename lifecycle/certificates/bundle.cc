@@ -29,20 +29,17 @@ std::set<std::string> Names(const std::vector<std::string>& names) {
   return out;
 }
 
-// The objects with a caBundle, one for each webhook.
+// The objects with a caBundle, one for each webhook; null where that has none.
 std::vector<const Json*> ClientConfigs(const kube::Object& target) {
   std::vector<const Json*> configs;
   const Json& json = target.json();
   if (kube::IsCrd(target.id())) {
     if (GetString(json, {"spec", "conversion", "strategy"}) != "Webhook") return configs;
-    const Json* config = Find(json, {"spec", "conversion", "webhook", "clientConfig"});
-    if (config != nullptr) configs.push_back(config);
+    configs.push_back(Find(json, {"spec", "conversion", "webhook", "clientConfig"}));
   } else if (kube::Is(target.id(), "apiregistration.k8s.io", "APIService")) {
     if (Find(json, {"spec", "service"}) != nullptr) configs.push_back(Find(json, {"spec"}));
   } else if (const Json* webhooks = Find(json, {"webhooks"}); webhooks != nullptr && webhooks->is_array()) {
-    for (const Json& webhook : *webhooks) {
-      if (const Json* config = Find(webhook, {"clientConfig"})) configs.push_back(config);
-    }
+    for (const Json& webhook : *webhooks) configs.push_back(Find(webhook, {"clientConfig"}));
   }
   return configs;
 }
@@ -98,7 +95,7 @@ BundleOwner OwnerOf(std::string_view bundle_pem, std::span<const Request> reques
 std::vector<std::string> LiveBundles(const kube::Object& target) {
   std::vector<std::string> bundles;
   for (const Json* config : ClientConfigs(target)) {
-    auto decoded = Base64Decode(GetString(*config, {"caBundle"}));
+    auto decoded = Base64Decode(config == nullptr ? "" : GetString(*config, {"caBundle"}));
     bundles.push_back(decoded.ok() ? *std::move(decoded) : "");
   }
   return bundles;

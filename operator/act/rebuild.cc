@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <set>
 
+#include "api/certificates/names.h"
 #include "base/run_all.h"
 #include "base/strings.h"
 #include "kube/apply/apply.h"
+#include "kube/meta/kind.h"
+#include "lifecycle/certificates/issue.h"
 #include "operator/observe/in_use.h"
 
 namespace capi::ops {
@@ -103,6 +106,12 @@ std::vector<Result<Found>> ListAll(const Context& ctx, kube::Client& client, con
   return answers;
 }
 
+// A Secret that the operator has let go has our labels and fields still, and stays when the provider goes (I19).
+bool IsLetGo(const kube::ObjectId& id, const kube::Object& live) {
+  return kube::Is(id, "", "Secret") && live.has_annotation(certificates::kCertificateNameAnnotation) &&
+         !live.has_annotation(api::kAnnotationCertificate);
+}
+
 }  // namespace
 
 Result<Rebuilt> RebuildInventory(const Context& ctx, kube::Client& client, const Observation& o) {
@@ -128,6 +137,7 @@ Result<Rebuilt> RebuildInventory(const Context& ctx, kube::Client& client, const
       std::string fields = kube::FieldsHash(object, api::kFieldManager);
       if (fields.empty()) continue;  // somebody else's with our labels
       kube::ObjectId at{kinds[i].group, kinds[i].kind, object.ns(), object.name()};
+      if (IsLetGo(at, object)) continue;
       if (std::any_of(others.begin(), others.end(), [&](const auto& other) { return other.Contains(at); })) continue;
       rebuilt.inventory.Put(at, {found.version, "", fields, false});
     }

@@ -48,8 +48,10 @@ Status ReleaseApplier::Apply(const Context& ctx, const api::ProviderId& provider
     return Noted(kept, changes);
   };
   TRY(noted(certifier_->Prepare(ctx, manifests, current)));
-  TRY(ApplyAll(ctx, provider, manifests, current, changes, left_behind));
-  return noted(certifier_->Trust(ctx, manifests, current));
+  // What one object is refused for takes from no other the trust that it needs.
+  Status applied = ApplyAll(ctx, provider, manifests, current, changes, left_behind);
+  Status trusted = noted(certifier_->Trust(ctx, manifests, current));
+  return applied.ok() ? trusted : applied;
 }
 
 // The entry last, as in one apply.

@@ -1,12 +1,29 @@
 // What a provider's objects look like: workloads, CRDs, and what isn't as it was applied.
 #include <algorithm>
+#include <set>
+#include <utility>
 
+#include "operator/decide/certificates/bundles.h"
 #include "operator/decide/certificates/due.h"
 #include "operator/observe/cert_manager.h"
 #include "operator/observe/observe.h"
 #include "operator/observe/slim.h"
 
 namespace capi::ops {
+namespace {
+
+// Of a Certificate whose Secret has another name now: the new one counts, and is the one that bundles follow.
+void DropFormer(const kube::Inventory& inventory, std::vector<CertificateSeen>& certificates) {
+  std::set<std::pair<std::string, std::string>> current;
+  for (const CertificateSeen& seen : certificates) {
+    if (!inventory.Find(seen.id)->stale) current.emplace(seen.id.ns, seen.state.certificate);
+  }
+  std::erase_if(certificates, [&](const CertificateSeen& seen) {
+    return inventory.Find(seen.id)->stale && current.contains({seen.id.ns, seen.state.certificate});
+  });
+}
+
+}  // namespace
 
 void Observer::ObserveCrd(const std::string& name, const kube::ObjectPtr& crd, Fleet& fleet) {
   if (!crd || !kube::HealthOf(*crd).ok()) fleet.pending_crds.push_back(name);
@@ -30,7 +47,7 @@ Result<Fleet> Observer::ObserveFleet(const Context& ctx, const std::string& key,
   Fleet fleet;
   const KindWatches watches = TRY(WatchesOf(ctx, key, inventory));
   for (const auto& [id, entry] : inventory.entries()) {
-    if (entry.stale) continue;
+    if (entry.stale && !TellsOfCertificates(id.group_kind())) continue;
     const auto& informer = watches.at({id.group_kind(), entry.version});
     const bool is_elsewhere = SeesSecretsOfOneNamespace(settings_) && id.ns != settings_.ns && Is(id, "", "Secret");
     if (!informer || is_elsewhere) {
@@ -42,6 +59,8 @@ Result<Fleet> Observer::ObserveFleet(const Context& ctx, const std::string& key,
         tracks_.Read(informer->resource(), id, [&informer, &id = id] { return informer->Get(id.ns, id.name); });
     if (awaited) fleet.awaited = std::min(fleet.awaited.value_or(*awaited), *awaited);
     Trace trace = object ? TraceOf(*object) : Trace{};
+    if (object && !awaited && !object->deleting()) SeeCertificates(id, trace.marks, fleet);
+    if (entry.stale) continue;  // the release says no more of it; but until it is pruned it may be called
     if (IsCrd(id)) ObserveCrd(id.name, object, fleet);
     if (IsWorkload(id)) {
       Workload workload = WorkloadOf(id, object);
@@ -54,7 +73,6 @@ Result<Fleet> Observer::ObserveFleet(const Context& ctx, const std::string& key,
       }
       fleet.workloads.push_back(std::move(workload));
     }
-    if (object && !awaited && !object->deleting()) SeeCertificates(id, trace.marks, fleet);
     if (awaited || !entry.ever_applied()) continue;
     if (!object) {
       fleet.drifts.push_back({id, true, {}, {}});
@@ -62,6 +80,7 @@ Result<Fleet> Observer::ObserveFleet(const Context& ctx, const std::string& key,
       fleet.drifts.push_back({id, false, std::move(trace), {}});
     }
   }
+  DropFormer(inventory, fleet.certificates);
   return fleet;
 }
 

@@ -3,6 +3,7 @@
 #include "kube/meta/kind.h"
 #include "lifecycle/clusterctl_inventory.h"
 #include "operator/decide/adoption.h"
+#include "operator/decide/certificates/bundles.h"
 #include "operator/decide/rules.h"
 #include "operator/observe/cert_manager.h"
 #include "operator/observe/slim.h"
@@ -72,7 +73,7 @@ Result<Observer::KindWatches> Observer::WatchesOf(const Context& ctx, const std:
   KindWatches watches;
   std::vector<std::pair<KindWatches::iterator, ObjectWatch>> begun;
   for (const auto& [id, entry] : inventory.entries()) {
-    if (entry.stale) continue;
+    if (entry.stale && !TellsOfCertificates(id.group_kind())) continue;
     auto [at, is_new] = watches.try_emplace({id.group_kind(), entry.version});
     if (!is_new) continue;
     auto watch = TRY(WatchOf(ctx, id, entry.version));

@@ -249,6 +249,48 @@ TEST_F(ObserveTest, AWatchThatIsBehindMakesNoDrift) {
   EXPECT_EQ(fleet->awaited, kWatchLag);
 }
 
+// I19: until it is pruned, what a release no longer has is called, and its certificate is kept.
+TEST_F(ObserveTest, CertificatesOfWhatIsToBePrunedAreSeen) {
+  const kube::ObjectId hooks{"admissionregistration.k8s.io", "ValidatingWebhookConfiguration", "", "hooks"};
+  const kube::ObjectId former{"", "Secret", "aws-system", "former"}, current{"", "Secret", "aws-system", "now"};
+  const kube::ObjectId role{"rbac.authorization.k8s.io", "ClusterRole", "", "gone"};
+  auto secret = [](const kube::ObjectId& id, const char* certificate) {
+    const std::string state = StateText({certificate, "ca", WallTime(Seconds(9)), WallTime(Seconds(99))});
+    return Json{{"apiVersion", "v1"},
+                {"kind", "Secret"},
+                {"metadata",
+                 {{"name", id.name},
+                  {"namespace", id.ns},
+                  {"uid", id.name},
+                  {"resourceVersion", "9"},
+                  {"annotations", {{"operator.cluster.x-k8s.io/certificate-state", state}}}}}};
+  };
+  server_.Has("/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
+              {Json{{"apiVersion", "admissionregistration.k8s.io/v1"},
+                    {"kind", hooks.kind},
+                    {"metadata",
+                     {{"name", hooks.name},
+                      {"uid", "u"},
+                      {"resourceVersion", "9"},
+                      {"annotations", {{"cert-manager.io/inject-ca-from", "aws-system/serving"}}}}}}});
+  server_.Has("/api/v1/secrets", {secret(former, "serving"), secret(current, "serving")});
+  kube::Inventory inventory;
+  for (const kube::ObjectId& id : {hooks, former, role}) inventory.Put(id, {"v1", "hash", "fields", true});
+  auto fleet = observer_.ObserveFleet(ctx_, kKey, inventory);
+  ASSERT_TRUE(fleet.ok()) << fleet.error().message;
+  EXPECT_TRUE(fleet->drifts.empty()) << "of what is stale there is no drift";
+  EXPECT_FALSE(fleet->blind);
+  ASSERT_EQ(fleet->certificates.size(), 1u);
+  ASSERT_EQ(fleet->bundles.size(), 1u);
+  EXPECT_EQ(fleet->bundles[0].id, hooks);
+
+  inventory.Put(current, {"v1", "hash", "", false});
+  fleet = observer_.ObserveFleet(ctx_, kKey, inventory);
+  ASSERT_TRUE(fleet.ok()) << fleet.error().message;
+  ASSERT_EQ(fleet->certificates.size(), 1u) << "bundles follow the one that has its place";
+  EXPECT_EQ(fleet->certificates[0].id, current);
+}
+
 // A pass that needs a dozen watches waited for the answer of each before it began the next.
 TEST_F(ObserveTest, WatchesGetTheirFirstStateSideBySide) {
   kube::Inventory inventory;

@@ -62,6 +62,7 @@ void AfterFight(NextPass& next, const Fight& fight, const Done& done) {
 void AtCertificates(NextPass& next, const Observation& o, const Fleet& fleet, const Done& done) {
   if (done.hands_off || o.provider.spec.paused) return;
   const Millis wait = o.certificate_trouble.wait;
+  if (wait > Millis(0)) AtTheLatest(next, wait);  // also of a provider that has none yet: a hand-over
   if (auto due = NextCertificate(fleet, o.now)) {
     if (*due > Millis(0) || wait > Millis(0)) AtTheLatest(next, std::max({*due, wait, Millis(1)}));
   }

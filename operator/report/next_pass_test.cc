@@ -192,6 +192,13 @@ TEST(NextPassOf, ACertificateIsLookedAtWhenItIsDue) {
       {"held", [](Observation&, Done& done) { done.hold = HeldBy(Retry::kOnChange); }, Seconds(100)},
       {"paused", [](Observation& o, Done&) { o.provider.spec.paused = true; }, std::nullopt},
       {"it failed", [](Observation& o, Done&) { o.certificate_trouble.wait = Seconds(200); }, Seconds(200)},
+      {"a hand-over failed, and it has none",
+       [](Observation& o, Done& done) {
+         o.fleet.certificates.clear();
+         o.certificate_trouble = {Error{Code::kUnavailable, "away", {}}, Seconds(10)};
+         done.hold = HeldBy(Retry::kOnChange);
+       },
+       Seconds(10)},
       {"over, and nobody has looked", [](Observation& o, Done&) { o.now += Seconds(200); }, std::nullopt},
       {"cert-manager is away", [](Observation& o, Done&) { o.cert_manager_until = Seconds(9); },
        Seconds(9) + Millis(1)},

@@ -2,8 +2,8 @@
 // APIServices. Pure.
 #pragma once
 
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "kube/client/client.h"
 #include "kube/meta/object.h"
@@ -11,17 +11,11 @@
 
 namespace capi::ops {
 
-// Whether objects of that kind have CA bundles.
-bool HasBundles(const kube::GroupKind& kind);
-
 // What a server-side apply has to say so that `live` trusts `pem` wherever it calls somebody, and nothing else; with
-// its uid, so that one that is gone isn't made, and the mark of it (operator/decide/certificates/marks.h), whose hash
-// is `hash`.
+// its uid, so that one that is gone isn't made, and the mark of it (operator/decide/certificates/bundles.h), whose hash
+// is `hash`. `others`, one for each of certificates::LiveBundles: those that are somebody else's, and left out.
 kube::Object BundlesFor(const kube::Resource& resource, const kube::Object& live, const std::string& pem,
-                        const std::string& hash);
-
-// The same for one whose bundles are somebody else's: nothing but the mark, with no bundle.
-kube::Object WithoutBundles(const kube::Resource& resource, const kube::Object& live, const std::string& hash);
+                        const std::string& hash, const std::vector<bool>& others);
 
 // How everything for certificates is written.
 kube::WriteOptions AsCertifier();

@@ -8,10 +8,12 @@
 
 #include "api/certificates/names.h"
 #include "base/encoding.h"
+#include "kube/client/status_error.h"
 #include "kube/meta/kind.h"
 #include "operator/act/certificates/ca_bundles.h"
 #include "operator/act/certificates/certificate_secret.h"
 #include "operator/act/certificates/known_certificates.h"
+#include "operator/decide/certificates/bundles.h"
 #include "operator/decide/certificates/due.h"
 #include "operator/report/secret_values.h"
 
@@ -70,7 +72,8 @@ Certifier::Kept Certifier::Prepare(const Context& ctx, const std::vector<kube::M
   }
   if (known.secrets.empty()) return kept;
   for (const auto& [id, entry] : inventory.entries()) {
-    if (HasBundles(id.group_kind()) && entry.ever_applied()) known.targets.push_back(id);
+    // Also one that is to be sent now, as if it never was: what it trusts counts, too.
+    if (HasBundles(id.group_kind())) known.targets.push_back(id);
   }
   std::vector<kube::ObjectId> wanted;
   for (const auto& [id, secret] : known.secrets) wanted.push_back(id);
@@ -171,7 +174,7 @@ void Certifier::ReadUnseen(const Context& ctx, const Observation& o, Known& know
   if (!o.fleet.blind && !o.fleet.awaited) return;
   for (const auto& [id, entry] : o.inventory.entries()) {
     const bool seen = std::find(known.targets.begin(), known.targets.end(), id) != known.targets.end();
-    if (seen || entry.stale || !HasBundles(id.group_kind())) continue;
+    if (seen || !HasBundles(id.group_kind())) continue;
     auto live = client_.Get(ctx, kube::Builtin(id.kind), "", id.name);
     if (!live.ok() && live.code() == Code::kNotFound) continue;
     if (!live.ok()) {
@@ -183,7 +186,7 @@ void Certifier::ReadUnseen(const Context& ctx, const Observation& o, Known& know
     const CertificateSecret* secret = known.Of(marks.ca_from);
     if (secret == nullptr) continue;
     known.targets.push_back(id);
-    if (marks.bundle != BundleMark(secret->BundleHash(), marks.held)) known.unsure[id] = marks.ca_from;
+    if (!SaysOf(marks.bundle, secret->BundleHash(), marks.held)) known.unsure[id] = marks.ca_from;
   }
 }
 
@@ -262,13 +265,17 @@ Status Certifier::MakeSecret(const Context& ctx, const kube::ObjectId& id, Known
 
 Status Certifier::InjectAll(const Context& ctx, const kube::ObjectId& id, Known& known, Kept& kept) {
   for (const auto& [target, live] : *known.live) {
-    if (known.secrets.at(id).IsNamedBy(MarksIn(live).ca_from)) TRY(Inject(ctx, target, known, kept));
+    if (!known.secrets.at(id).IsNamedBy(MarksIn(live).ca_from)) continue;
+    Status injected = Inject(ctx, target, known, kept);
+    // One that is refused keeps no Secret from being made: without that no pod of the provider starts again.
+    if (!injected.ok() && kube::IsOutage(injected.error())) return injected;
+    kept.Add(id, std::move(injected));
   }
   return Ok();
 }
 
 // Only where the object says that it wants this CA, and only over what is nobody's or was ours before: an injector of
-// somebody else's is left alone, and marked so.
+// somebody else's is left alone, and marked so, each webhook by itself.
 Status Certifier::Inject(const Context& ctx, const kube::ObjectId& id, const Known& known, Kept& kept) {
   const kube::Resource& resource = kube::Builtin(id.kind);
   auto live = client_.Get(ctx, resource, "", id.name);
@@ -283,10 +290,8 @@ Status Certifier::Inject(const Context& ctx, const kube::ObjectId& id, const Kno
                              id.ToString(), marks.ca_from),
                  {}};
   }
-  const bool was_filled_in = !marks.bundle.empty() && !marks.bundle.ends_with("/0");
-  const bool is_others = !was_filled_in && known.HasOthersBundle(*live, ctx.clock->Now());
-  const kube::Object bundles = is_others ? WithoutBundles(resource, *live, secret->BundleHash())
-                                         : BundlesFor(resource, *live, secret->Bundle(), secret->BundleHash());
+  const std::vector<bool> others = known.OthersIn(*live, marks, ctx.clock->Now());
+  const kube::Object bundles = BundlesFor(resource, *live, secret->Bundle(), secret->BundleHash(), others);
   auto written = client_.Apply(ctx, resource, bundles, AsCertifier());
   // It is gone, or another one of that name: its event comes.
   if (!written.ok() && written.code() == Code::kConflict) return Ok();
@@ -295,8 +300,10 @@ Status Certifier::Inject(const Context& ctx, const kube::ObjectId& id, const Kno
     return written.error().With(id.ToString());
   }
   if (written->resource_version() == live->resource_version()) return Ok();
-  if (is_others) {
-    kept.what.push_back(fmt::format("{}: its caBundle is somebody else's, and is left as it is", id.ToString()));
+  if (const auto count = std::count(others.begin(), others.end(), true); count > 0) {
+    kept.what.push_back(fmt::format("{}: {} of its {} caBundles {} somebody else's, and left as {}", id.ToString(),
+                                    count, others.size(), count == 1 ? "is" : "are",
+                                    count == 1 ? "it is" : "they are"));
   }
   tracks_.Expect(id, written->resource_version());
   ++kept.writes;

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "api/certificates/names.h"
 #include "operator/act/certificates/certifier_testing.h"
 
 namespace capi::ops {
@@ -17,6 +18,7 @@ using testing::kHooksPath;
 using testing::kHost;
 using testing::kSecret;
 using testing::kSecretPath;
+using testing::Observed;
 using testing::Release;
 
 TEST_F(Certifying, AReleaseHasASecretInThePlaceOfACertificate) {  // I19
@@ -91,7 +93,7 @@ TEST_F(Certifying, WhatWatchesDoNotShowIsReadBeforeTheNextCertificateIsServed) {
   Certifier restarted(*server_.client, tracks_);
   auto keep_blind = [&] {
     clock_.Advance(Seconds(70));
-    Observation o = testing::Observed();
+    Observation o = Observed();
     o.now = clock_.Now();
     o.inventory = inventory_;
     o.fleet = Seen();
@@ -176,7 +178,7 @@ TEST_F(Certifying, WhatFailsHoldsUpNothingElse) {  // I19
   hooks["metadata"]["name"] = "aaa";
   server_.Has(path, hooks);
   server_.Refuses("aaa");
-  Observation o = testing::Observed();
+  Observation o = Observed();
   o.now = clock_.Now();
   SeeCertificates(kSecret, MarksIn(server_.Live(kSecretPath)), o.fleet);
   SeeCertificates(other, MarksIn(server_.Live(path)), o.fleet);
@@ -223,6 +225,103 @@ TEST_F(Certifying, WhatWasOursIsMended) {  // I19
   ASSERT_TRUE(Keep().ok());
   EXPECT_THAT(server_.Written(), ElementsAre("hooks"));
   EXPECT_EQ(Bundle(0), Bundle(1));
+}
+
+// Of one webhook that is somebody else's all others of that object lost what they trust, and weren't extended.
+TEST_F(Certifying, EachWebhookIsJudgedByItself) {  // I19
+  ASSERT_TRUE(Prepare().ok());
+  Json hooks = server_.Live(kHooksPath).json();
+  auto others = http::MakeAuthority("others", {clock_.Now(), clock_.Now() + std::chrono::hours(24 * 999)});
+  hooks["webhooks"][1]["clientConfig"]["caBundle"] = Base64Encode(others->cert_pem);
+  hooks["metadata"]["managedFields"][0]["fieldsV1"]["f:webhooks"].erase("k:{\"name\":\"b.x\"}");
+  hooks["metadata"]["annotations"].erase(std::string(api::kAnnotationCaBundle));  // "leave it as it is"
+  server_.Has(kHooksPath, hooks);
+  ASSERT_TRUE(Keep().ok());
+  EXPECT_THAT(told_, ElementsAre(HasSubstr("1 of its 2 caBundles is somebody else's")));
+  EXPECT_EQ(Bundle(0), Value("ca.crt"));
+  EXPECT_EQ(Bundle(1), others->cert_pem);
+  EXPECT_THAT(DueCertificates(Seen(), clock_.Now()), IsEmpty());
+  const std::string first = Value("tls.crt");
+  for (int passes = 0; Value("tls.crt") == first; ++passes) {
+    ASSERT_LT(passes, 12) << "it is never renewed";
+    clock_.Advance(*NextCertificate(Seen(), clock_.Now()) + Seconds(1));
+    ASSERT_TRUE(Keep().ok());
+    EXPECT_TRUE(IsTrusted());
+  }
+  EXPECT_EQ(Bundle(1), others->cert_pem);
+}
+
+TEST_F(Certifying, AWebhookThatCameIsSeen) {  // I19
+  ASSERT_TRUE(Prepare().ok());
+  Json hooks = server_.Live(kHooksPath).json();
+  hooks["webhooks"].push_back({{"name", "c.x"}});
+  hooks["metadata"]["managedFields"].push_back(
+      {{"manager", "capi-operator"}, {"fieldsV1", {{"f:webhooks", {{R"(k:{"name":"c.x"})", Json::object()}}}}}});
+  server_.Has(kHooksPath, hooks);
+  EXPECT_THAT(DueCertificates(Seen(), clock_.Now()), ElementsAre(kHooks));
+  ASSERT_TRUE(Keep().ok());
+  EXPECT_EQ(Bundle(2), Bundle(0));
+  EXPECT_THAT(DueCertificates(Seen(), clock_.Now()), IsEmpty());
+}
+
+// Of a release that was applied before: its pods serve until those of the new one do, and so it is called.
+TEST_F(Certifying, WhatIsToBePrunedIsToldOfARenewal) {  // I19
+  ASSERT_TRUE(Prepare().ok());
+  Observation o = Observed();
+  o.inventory = inventory_;
+  o.inventory.Put(kHooks, {"v1", "hash", "fields", true});
+  o.fleet.blind = true;
+  SeeCertificates(kSecret, MarksIn(server_.Live(kSecretPath)), o.fleet);
+  clock_.Advance(*NextCertificate(o.fleet, clock_.Now()) + Seconds(1));
+  o.now = clock_.Now();
+  ASSERT_TRUE(certifier_.Keep(ctx_, o, {kSecret}).ended.ok());
+  EXPECT_NE(Value("next.crt"), "");
+  EXPECT_EQ(Bundle(), Value("ca.crt"));
+}
+
+TEST_F(Certifying, ALostStateIsWrittenAgain) {  // I19
+  ASSERT_TRUE(Prepare().ok());
+  const std::string served = Value("tls.crt");
+  Json secret = server_.Live(kSecretPath).json();
+  secret["metadata"]["annotations"].erase(std::string(api::kAnnotationCertificateState));
+  server_.Has(kSecretPath, secret);
+  for (int passes = 0; passes < 2; ++passes) ASSERT_TRUE(Keep().ok());
+  EXPECT_THAT(DueCertificates(Seen(), clock_.Now()), IsEmpty());
+  EXPECT_EQ(Value("tls.crt"), served);
+  EXPECT_GT(NextCertificate(Seen(), clock_.Now()), Seconds(3600));
+}
+
+TEST_F(Certifying, OneTargetThatIsRefusedKeepsNoSecretFromBeingMade) {  // I19
+  ASSERT_TRUE(Prepare().ok());
+  server_.Loses(kSecretPath);
+  server_.Refuses("hooks");
+  server_.Written();
+  EXPECT_FALSE(Prepare().ok());
+  EXPECT_THAT(server_.Written(), ElementsAre("webhook-cert"));
+}
+
+// A drifted configuration is sent as if it never had been.
+TEST_F(Certifying, WhatIsSentAnewTrustsFirstToo) {  // I19
+  ASSERT_TRUE(Prepare().ok());
+  const std::string before = Value("tls.crt");
+  server_.Loses(kSecretPath);
+  inventory_.Put(kHooks, {"v1", "", "", false});
+  server_.Written();
+  ASSERT_TRUE(Prepare().ok());
+  EXPECT_THAT(server_.Written(), ElementsAre("hooks", "webhook-cert"));
+  EXPECT_TRUE(http::VerifyServing(before, Bundle(), kHost, clock_.Now()).ok()) << "pods may serve with it still";
+}
+
+TEST_F(Certifying, WhatIsLetGoHasNoNextKey) {  // I19
+  ASSERT_TRUE(Prepare().ok());
+  clock_.Advance(*NextCertificate(Seen(), clock_.Now()) + Seconds(1));
+  ASSERT_TRUE(Keep().ok());
+  ASSERT_NE(Value("next.key"), "");
+  const std::string key = Value("tls.key");
+  ASSERT_TRUE(certifier_.Leave(ctx_, kSecret).ok());
+  EXPECT_EQ(Value("next.key") + Value("next.crt"), "");
+  EXPECT_EQ(Value("tls.key"), key);
+  EXPECT_FALSE(server_.Live(kSecretPath).has_annotation(api::kAnnotationCertificate));
 }
 
 TEST_F(Certifying, CertManagersReleasesAreNotInjectedInto) {  // I19

@@ -35,13 +35,15 @@ Plan PlanOf(const Observation& o, const std::vector<kube::Manifest>& rendered) {
     if (IsCertificateRequest(id) && !stays.contains(id)) plan.go.push_back(id);
   }
   std::set<kube::ObjectId> secrets;
-  for (const CertificateSeen& seen : o.fleet.certificates) secrets.insert(seen.id);
-  for (const kube::Manifest& manifest : rendered) {  // also one that nobody sees, or that is lost
+  for (const CertificateSeen& seen : o.fleet.certificates) {
+    const kube::InventoryEntry* entry = o.inventory.Find(seen.id);
+    if (entry == nullptr || !entry->stale) secrets.insert(seen.id);
+  }
+  for (const kube::Manifest& manifest : rendered) {  // also one that nobody sees, that is lost, or let go in part
     if (!kube::Is(manifest.id, "cert-manager.io", "Certificate")) continue;
     auto json = ParseJson(manifest.text);
     if (!json.ok()) continue;
-    kube::ObjectId secret{"", "Secret", manifest.id.ns, GetString(*json, {"spec", "secretName"})};
-    if (o.inventory.Find(secret) != nullptr) secrets.insert(std::move(secret));
+    secrets.insert({"", "Secret", manifest.id.ns, GetString(*json, {"spec", "secretName"})});
   }
   for (const kube::ObjectId& secret : secrets) {
     if (!stays.contains(secret)) plan.go.push_back(secret);
@@ -118,15 +120,16 @@ Status HandingOver::Send(const Context& ctx, const api::Provider& provider,
 Status HandingOver::LetGo(const Context& ctx, const Observation& o, const std::vector<kube::ObjectId>& ids) {
   const api::ProviderId& provider = o.provider.id;
   std::vector<kube::ObjectId> requests;
-  for (const BundleSeen& target : o.fleet.bundles) {
-    if (!o.builtin_certificates && !target.mark.empty()) TRY(needs_.certifier.LeaveBundles(ctx, target.id));
-  }
   for (const kube::ObjectId& id : ids) {
     if (IsCertificateRequest(id)) {
       requests.push_back(id);
     } else {
       TRY(needs_.certifier.Leave(ctx, id));
     }
+  }
+  // Their marks last: while there is one, what has failed is done again (ToHandOver).
+  for (const BundleSeen& target : o.fleet.bundles) {
+    if (!o.builtin_certificates && !target.mark.empty()) TRY(needs_.certifier.LeaveBundles(ctx, target.id));
   }
   std::vector<kube::Change> changes;
   return applier_.Delete(ctx, provider, requests, lifecycle::KeepsOthers(provider), changes);

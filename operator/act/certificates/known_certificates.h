@@ -11,6 +11,7 @@
 
 #include "lifecycle/certificates/bundle.h"
 #include "operator/act/certificates/certifier.h"
+#include "operator/decide/certificates/bundles.h"
 #include "operator/decide/certificates/marks.h"
 
 namespace capi::ops {
@@ -43,8 +44,12 @@ struct Certifier::Known {
     }
     return all;
   }
-  // Of a target: whether its bundles are, be it in part, of certificates that nobody of these has, or asks for.
-  bool HasOthersBundle(const kube::Object& target, WallTime now) const {
+  // Of a target, for each of its bundles: whether it is, be it in part, of certificates that nobody of these has, or
+  // asks for. Where all were filled in they are the operator's, whoever has changed them since.
+  std::vector<bool> OthersIn(const kube::Object& target, const CertificateMarks& marks, WallTime now) const {
+    const std::vector<std::string> bundles = certificates::LiveBundles(target);
+    std::vector<bool> others(bundles.size(), false);
+    if (FilledIn(marks.bundle) >= static_cast<int>(bundles.size())) return others;
     std::vector<certificates::Request> requests;
     std::string held;
     for (const auto& [id, secret] : secrets) {
@@ -53,10 +58,13 @@ struct Certifier::Known {
         if (name.ends_with(".crt")) held += value;
       }
     }
-    for (const std::string& bundle : certificates::LiveBundles(target)) {
-      if (certificates::OwnerOf(bundle, requests, held, now) == certificates::BundleOwner::kOther) return true;
+    const std::set<std::string> as_written = HeldWebhooks(target);
+    const Json* webhooks = Find(target.json(), {"webhooks"});
+    for (size_t i = 0; i < bundles.size(); ++i) {
+      if (webhooks != nullptr && as_written.contains(GetString((*webhooks)[i], {"name"}))) continue;
+      others[i] = certificates::OwnerOf(bundles[i], requests, held, now) == certificates::BundleOwner::kOther;
     }
-    return false;
+    return others;
   }
   bool IsIssuerWritten(const kube::ObjectId& id) const {
     const std::string issuer = secrets.at(id).issuer_secret();

@@ -1,6 +1,7 @@
 // What the operator gives up to keep: it becomes somebody else's as it is (behaviour.md I19).
 #include "api/certificates/names.h"
 #include "kube/meta/kind.h"
+#include "lifecycle/certificates/issue.h"
 #include "operator/act/certificates/ca_bundles.h"
 #include "operator/act/certificates/certifier.h"
 
@@ -10,6 +11,10 @@ Status Certifier::Leave(const Context& ctx, const kube::ObjectId& id) {
   Json patch = Json::object();
   for (std::string_view name : {api::kAnnotationCertificate, api::kAnnotationCertificateState}) {
     patch["metadata"]["annotations"][std::string(name)] = nullptr;
+  }
+  // Never served, and nobody's to keep: whoever takes over makes one of his own.
+  for (const char* name : {certificates::data_key::kNext, certificates::data_key::kNextKey}) {
+    patch["data"][name] = nullptr;
   }
   auto left =
       client_.Patch(ctx, kube::Builtin("Secret"), id.ns, id.name, kube::PatchType::kMerge, patch, AsCertifier());

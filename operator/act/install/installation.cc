@@ -211,15 +211,17 @@ kube::Inventory MergeInventory(const kube::Inventory& old, const std::vector<kub
   return merged;
 }
 
-// Where the operator made them before, and this change comes before a hand-over.
+// What the operator has made before, or a rebuilt inventory has found: a Secret that cert-manager keeps is no part of
+// the release, and never pruned.
 void LeaveToCertManager(const std::vector<kube::Manifest>& manifests, kube::Inventory& inventory) {
   for (const auto& manifest : manifests) {
     if (!kube::Is(manifest.id, "cert-manager.io", "Certificate")) continue;
     auto json = ParseJson(manifest.text);
     if (!json.ok()) continue;
     const kube::ObjectId secret{"", "Secret", manifest.id.ns, GetString(*json, {"spec", "secretName"})};
-    const kube::InventoryEntry* entry = inventory.Find(secret);
-    if (entry != nullptr && entry->stale) inventory.Remove(secret);
+    const bool rendered =
+        std::any_of(manifests.begin(), manifests.end(), [&](const kube::Manifest& one) { return one.id == secret; });
+    if (!rendered) inventory.Remove(secret);
   }
 }
 

@@ -43,6 +43,23 @@ TEST(MergeInventory, HoldsOldAndNew) {
 }
 
 // U11: of an inventory that was rebuilt nothing is pruned, whether by its first stage or by the next one.
+// I19: whether or not anything says that the operator has made it.
+TEST(CertificatesOfAnInventory, AreNoPartOfItWhereCertManagerMakesThem) {
+  const kube::ObjectId secret{"", "Secret", "n", "cert"}, other{"", "Secret", "n", "other"};
+  kube::Manifest certificate = NewManifest({"cert-manager.io", "Certificate", "n", "serving"});
+  certificate.text = R"({"spec":{"secretName":"cert"}})";
+  for (bool stale : {true, false}) {
+    kube::Inventory inventory;
+    for (const kube::ObjectId& id : {secret, other}) inventory.Put(id, {"v1", "hash", "fields", stale});
+    kube::Inventory rendered = inventory;
+    LeaveToCertManager({certificate}, inventory);
+    EXPECT_EQ(inventory.Find(secret), nullptr);
+    EXPECT_NE(inventory.Find(other), nullptr);
+    LeaveToCertManager({certificate, NewManifest(secret)}, rendered);
+    EXPECT_NE(rendered.Find(secret), nullptr) << "the release has it, too";
+  }
+}
+
 TEST(MergeInventory, LeavesMarksAsTheyAre) {
   kube::ObjectId goes{"", "Service", "ns", "goes"}, found{"", "Service", "ns", "found"};
   kube::Inventory old;

@@ -187,7 +187,7 @@ std::optional<Hold> Installer::Announce(const Context& ctx, Observation& o, Inst
   LeaveReplicas(o, m.manifests);
   bool decided = m.found || IsAnnounced(o.provider.status, m.inputs, m.candidate.rollback);
   m.inventory = MergeInventory(m.found ? *m.found : o.inventory, m.manifests, decided);
-  if (WereMadeHere(o.fleet)) LeaveToCertManager(m.manifests, m.inventory);
+  if (!o.builtin_certificates) LeaveToCertManager(m.manifests, m.inventory);
   if (o.former && o.builtin_certificates) {
     auto added = AddLiveRequests(ctx, needs_.client, m.manifests, m.inventory);
     if (!added.ok()) return NotAnswered(added.error());

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "api/reasons.h"
+#include "operator/decide/certificates/bundles.h"
 #include "operator/decide/pause.h"
 #include "operator/decide/rules.h"
 
@@ -20,8 +21,17 @@ const CertificateSeen* CertificateOf(const Fleet& fleet, const std::string& ca_f
 bool IsWhole(const CertificateSeen& seen) { return seen.held >= kCertificateKeys; }
 
 bool Trusts(const BundleSeen& target, const CertificateSeen& certificate) {
-  return target.mark == BundleMark(certificate.state.bundle, target.held);
+  return SaysOf(target.mark, certificate.state.bundle, target.held);
 }
+
+// Of a release that was applied before: it goes, whoever makes certificates.
+bool IsStale(const Observation& o, const kube::ObjectId& id) {
+  const kube::InventoryEntry* entry = o.inventory.Find(id);
+  return entry != nullptr && entry->stale;
+}
+
+// The next certificate is there, and not served yet.
+bool IsRenewing(const CertificateSeen& seen) { return seen.held > kCertificateKeys; }
 
 // A pause of the user's, something that can't be read, or what isn't the provider's to write.
 bool IsLeftAlone(const Observation& o) {
@@ -77,12 +87,17 @@ bool WereMadeHere(const Fleet& fleet) {
                                                     [](const BundleSeen& target) { return !target.mark.empty(); });
 }
 
-// A Secret that is lost says nothing of who made it: what trusted it does.
+// A Secret that is lost says nothing of who made it: what trusted it does. So does what a try that was broken off has
+// left: what trusts a Secret is let go after it.
 bool ToHandOver(const Observation& o) {
   const bool asks = std::any_of(o.inventory.entries().begin(), o.inventory.entries().end(),
                                 [](const auto& entry) { return IsCertificateRequest(entry.first); });
   if (o.builtin_certificates) return asks;
-  return !o.fleet.certificates.empty() || (!asks && WereMadeHere(o.fleet));
+  const auto& seen = o.fleet.certificates;
+  if (std::any_of(seen.begin(), seen.end(), [&](const CertificateSeen& one) { return !IsStale(o, one.id); }))
+    return true;
+  return std::any_of(o.fleet.bundles.begin(), o.fleet.bundles.end(),
+                     [](const BundleSeen& target) { return !target.mark.empty(); });
 }
 
 std::optional<Step> DecideCertificates(const Observation& o) {
@@ -96,6 +111,11 @@ std::optional<Step> DecideCertificates(const Observation& o) {
 std::optional<Step> DecideHandOver(const Observation& o) {
   if (IsLeftAlone(o) || !ToHandOver(o) || AppliedRelease(o) == nullptr) return std::nullopt;
   if (IsSentInPart(o.provider.status)) return std::nullopt;
+  // cert-manager would serve another one at once: what calls the webhooks trusts the next one in a minute. One that
+  // fails isn't waited for.
+  const auto& seen = o.fleet.certificates;
+  const bool renews = std::any_of(seen.begin(), seen.end(), IsRenewing);
+  if (!o.builtin_certificates && renews && !o.certificate_trouble.error) return std::nullopt;
   return HandOver{};
 }
 

@@ -53,6 +53,8 @@ TEST(Certificates, AreDueForWhatIsNotAsItIsToBe) {  // I19
       {"a bundle was never there",
        [](Observation& o) { o.fleet.bundles[1].mark = "", o.fleet.bundles[1].held = 0; },
        {kCrd}},
+      {"a webhook came that nobody has filled in", [](Observation& o) { o.fleet.bundles[0].held = -1; }, {kWebhooks}},
+      {"some are somebody else's", [](Observation& o) { o.fleet.bundles[0].mark = "ca1/2/3"; }, {}},
       {"it calls nobody", [](Observation& o) { o.fleet.bundles[1].mark = "ca1/0", o.fleet.bundles[1].held = 0; }, {}},
       {"somebody else's CA",
        [](Observation& o) {
@@ -174,8 +176,24 @@ TEST(Certificates, GoOverToWhoIsToMakeThem) {  // I19
   EXPECT_EQ(StepName(Decide(o)), "Install") << "what was applied can't be rendered again: the change does it";
   o.builtin_certificates = false;
   o.provider.status.applied = InputsDigest(o);
+  EXPECT_EQ(StepName(Decide(o)), "HandOver") << "what trusted them wasn't let go";
+  for (BundleSeen& target : o.fleet.bundles) target.mark = "", target.held = 0;
   EXPECT_EQ(StepName(Decide(o)), "Steady") << "they are cert-manager's, and stay so";
   EXPECT_TRUE(IsCertificateRequest({"cert-manager.io", "ClusterIssuer", "", "i"}));
+}
+
+TEST(Certificates, GoOverOnceTheNextOneIsServed) {  // I19
+  Observation o = Kept();
+  o.builtin_certificates = false;
+  o.fleet.certificates[0].held = kCertificateKeys + 1;
+  EXPECT_EQ(StepName(Decide(o)), "Steady");
+  o.certificate_trouble.error = Error{Code::kUnavailable, "away", {}};
+  EXPECT_EQ(StepName(Decide(o)), "HandOver") << "it may never be";
+  o = Kept();
+  o.fleet.bundles.clear();
+  o.builtin_certificates = false;
+  o.inventory.Put(kSecret, {"v1", "hash", "fields", true});
+  EXPECT_FALSE(ToHandOver(o)) << "it goes with the rollout";
 }
 
 TEST(Certificates, AreSeenOnWhatTheInventoryHas) {  // I19
@@ -217,7 +235,7 @@ TEST(CertificateMarks, SurviveAWatch) {  // I19
   auto object = [](const std::string& manager, const std::string& fields) {
     return kube::Object(*ParseJson(R"({"apiVersion":"v1","kind":"Secret","metadata":{"name":"s","annotations":{
         "operator.cluster.x-k8s.io/certificate-state":"x","cert-manager.io/inject-ca-from":"a/b",
-        "operator.cluster.x-k8s.io/ca-bundle":"h/1"},"managedFields":[{"manager":"capi-operator","operation":"Apply",
+        "operator.cluster.x-k8s.io/ca-bundle":"h/1/1"},"managedFields":[{"manager":"capi-operator","operation":"Apply",
         "fieldsV1":{"f:data":{"f:tls.crt":{}}}},{"manager":")" +
                                    manager + R"(","operation":"Apply","fieldsV1":)" + fields + "}]}}"));
   };
@@ -235,13 +253,25 @@ TEST(CertificateMarks, SurviveAWatch) {  // I19
        R"({"f:webhooks":{"k:{\"name\":\"a\"}":{"f:clientConfig":{"f:caBundle":{}}},
            "k:{\"name\":\"b\"}":{"f:clientConfig":{"f:caBundle":{}}}}})",
        2},
+      {ours, R"({"f:data":{"f:ca.crt":{},"f:tls.crt":{},"f:tls.key":{},"f:next.crt":{},"f:next.key":{}}})", 4},
+      {ours, R"({"f:data":{"f:ca.crt":{},"f:tls.crt":{},"f:next.crt":{},"f:next.key":{}}})", 2},
+      {ours,
+       R"({"f:webhooks":{"k:{\"name\":\"a\"}":{"f:clientConfig":{"f:caBundle":{}}},"k:{\"name\":\"b\"}":{},
+           "k:{\"name\":\"c\"}":{}}})",
+       -1},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.manager + c.fields);
     kube::Object slim = object(c.manager, c.fields);
     SlimToTrace(slim);
-    EXPECT_EQ(TraceOf(slim).marks, (CertificateMarks{"x", "a/b", "h/1", c.held}));
+    EXPECT_EQ(TraceOf(slim).marks, (CertificateMarks{"x", "a/b", "h/1/1", c.held}));
   }
+  kube::Object lost(*ParseJson(R"({"apiVersion":"v1","kind":"Secret","metadata":{"name":"s","namespace":"n",
+      "annotations":{"operator.cluster.x-k8s.io/certificate-request":"{}","cert-manager.io/certificate-name":"c"}}})"));
+  SlimToTrace(lost);
+  Fleet fleet;
+  SeeCertificates({"", "Secret", "n", "s"}, TraceOf(lost).marks, fleet);
+  EXPECT_EQ(DueCertificates(fleet, WallTime(Seconds(1))).size(), 1u) << "its state is lost, and mended at once";
   kube::Object none(*ParseJson(R"({"apiVersion":"v1","kind":"Secret","metadata":{"name":"s"}})"));
   SlimToTrace(none);
   EXPECT_EQ(TraceOf(none).marks, CertificateMarks{});

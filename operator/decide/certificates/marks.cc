@@ -1,8 +1,7 @@
 #include "operator/decide/certificates/marks.h"
 
-#include <fmt/core.h>
-
 #include "api/certificates/names.h"
+#include "operator/decide/certificates/bundles.h"
 
 namespace capi::ops {
 namespace {
@@ -21,7 +20,8 @@ int CountKeys(const Json& fields) {
   for (const char* key : {"f:ca.crt", "f:tls.crt", "f:tls.key"}) {
     count += data != nullptr && data->contains(key) ? 1 : 0;
   }
-  return count;
+  // One more than all: a renewal is on its way.
+  return count == kCertificateKeys && data->contains("f:next.crt") ? count + 1 : count;
 }
 
 int HeldIn(const kube::Object& object) {
@@ -35,6 +35,12 @@ int HeldIn(const kube::Object& object) {
   return 0;
 }
 
+// Of a Secret that says what it is to hold, and not how it stands: that was lost, and so it is due at once.
+std::string LostState(const kube::Object& object) {
+  const std::string certificate = object.annotation("cert-manager.io/certificate-name");
+  return StateText({certificate.empty() ? "unknown" : certificate, ""});
+}
+
 }  // namespace
 
 std::string SecretMark(const std::string& secret) { return "secret:" + secret; }
@@ -42,12 +48,15 @@ std::string SecretMark(const std::string& secret) { return "secret:" + secret; }
 CertificateMarks MarksIn(const kube::Object& object) {
   CertificateMarks marks;
   marks.state = object.annotation(api::kAnnotationCertificateState);
+  if (object.has_annotation(api::kAnnotationCertificate) && !ParseState(marks.state)) marks.state = LostState(object);
   marks.ca_from = object.annotation(api::kAnnotationInjectCaFrom);
   if (marks.ca_from.empty() && object.has_annotation(api::kAnnotationInjectCaFromSecret)) {
     marks.ca_from = SecretMark(object.annotation(api::kAnnotationInjectCaFromSecret));
   }
   marks.bundle = object.annotation(api::kAnnotationCaBundle);
   if (!marks.state.empty() || !marks.bundle.empty()) marks.held = HeldIn(object);
+  // None at all: there is one that the mark doesn't know of, a webhook that came since.
+  if (!marks.bundle.empty() && PlacesIn(object) > KnownTo(marks.bundle)) marks.held = -1;
   return marks;
 }
 
@@ -80,6 +89,6 @@ std::optional<CertificateState> ParseState(const std::string& text) {
   return state;
 }
 
-std::string BundleMark(const std::string& bundle_hash, int count) { return fmt::format("{}/{}", bundle_hash, count); }
+std::string BundleMark(const std::string& bundle_hash, int count) { return BundleMark(bundle_hash, count, 0); }
 
 }  // namespace capi::ops
