@@ -72,8 +72,7 @@ Result<std::optional<local::PlaneLock>> TryLock(const local::PlaneFolder& folder
   if (there.ok()) return lock;
   const auto another = local::PlaneFolder::Open(folder.path());
   std::error_code ignored;
-  if (lock.ok() && !another.ok() && another.code() == Code::kNotFound)
-    std::filesystem::remove(folder.Lock(), ignored);
+  if (lock.ok() && !another.ok() && another.code() == Code::kNotFound) std::filesystem::remove(folder.Lock(), ignored);
   return there.error();
 }
 

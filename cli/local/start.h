@@ -27,9 +27,9 @@ Result<local::PlaneLock> LockPlane(const Context& ctx, const local::PlaneFolder&
 // Starts the supervisor; its pid. It is a child of this process until that ends, and takes the lock.
 Result<pid_t> StartSupervisor(const local::PlaneFolder& folder);
 
-// Waits until the plane and its processes are ready, and shows how far it is. `child`: the supervisor that was started, 0
-// for none. An error has the end of its log; kUnavailable where none was started, and the one that was there has ended,
-// or the plane was deleted before this one had its lock.
+// Waits until the plane and its processes are ready, and shows how far it is. `child`: the supervisor that was started,
+// 0 for none. An error has the end of its log; kUnavailable where none was started, and the one that was there has
+// ended, or the plane was deleted before this one had its lock.
 Result<local::PlaneState> AwaitPlane(const Context& ctx, const local::PlaneFolder& folder, pid_t child,
                                      LiveLines& lines);
 
