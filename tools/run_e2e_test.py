@@ -26,7 +26,6 @@ sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", 
 import built  # noqa: E402
 import local_plane  # noqa: E402
 import plan  # noqa: E402
-import workload_ports  # noqa: E402
 import worlds  # noqa: E402
 from tiers import only_full  # noqa: E402
 
@@ -195,7 +194,7 @@ class RealOperator(Run):
     def assert_the_closing_words_work(self):
         words = self.text().partition("Four things to try:")[2].partition("shows the processes")[0]
         block = "\n".join(line for line in words.splitlines() if line.startswith("  ") and not line.startswith("  #"))
-        self.assertEqual(len(re.findall("kubectl|clusterctl", block)), 9, block)
+        self.assertEqual(len(re.findall("kubectl|clusterctl", block)), 8, block)
         path = os.pathsep.join((os.path.dirname(plan.find("kubectl")), os.path.dirname(built.find("clusterctl")), os.environ["PATH"]))
         environment = dict(os.environ, KUBECONFIG=self.kubeconfig, PATH=path)
         done = subprocess.run(["bash", "-euo", "pipefail", "-c", block], env=environment, capture_output=True, text=True, timeout=LIMIT, check=False)

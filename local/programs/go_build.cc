@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdio>
 #include <filesystem>
 
 #include "api/text.h"
@@ -120,7 +121,7 @@ Status GoBuilds::BuildInTurn(const Context& ctx, const GoPackage& package, const
   if (IsThere(target)) return Ok();  // who was before built it
   const std::string name = package.ToString(), go = FindGo();
   if (go.empty()) return Error{Code::kNotFound, fmt::format("there is no `go` in PATH to build {} with", name), {}};
-  ctx.log.Info("building a program from its Go module", {{"package", name}, {"log", target + ".log"}});
+  ctx.log.Info("building a program from its Go module", {{"package", name}, {"log at its end", target + ".log"}});
   Status built = Build(ctx.WithTimeout(longest_), go, package, target);
   if (built.ok() || built.code() != Code::kDeadlineExceeded || !ctx.Check().ok()) return built;
   return Error{Code::kFailedPrecondition,
@@ -129,33 +130,46 @@ Status GoBuilds::BuildInTurn(const Context& ctx, const GoPackage& package, const
                {}};
 }
 
+// A home may be that of several kinds of machine.
+std::string GoBuilds::TargetOf(const GoPackage& package) const {
+  const std::string name = fmt::format("{} {}", package.ToString(), ThisPlatform());
+  return fmt::format("{}/{}-{}", folder_, package.package.substr(package.package.rfind('/') + 1),
+                     Sha256Hex(name).substr(0, 16));
+}
+
+bool GoBuilds::IsBuilt(const GoPackage& package) const { return IsThere(TargetOf(package)); }
+
 Result<Program> GoBuilds::Find(const Context& ctx, const GoPackage& package) {
-  const std::string name = package.ToString();
-  const std::string target = fmt::format("{}/{}-{}", folder_, package.package.substr(package.package.rfind('/') + 1),
-                                         Sha256Hex(name).substr(0, 16));
+  const std::string target = TargetOf(package);
   if (!IsThere(target)) TRY(BuildInTurn(ctx, package, target));
-  return Program{.path = target + "/program", .source = "Go module " + name};
+  return Program{.path = target + "/program", .source = "Go module " + package.ToString()};
 }
 
 // In a module of its own: `go install` refuses packages whose module replaces others.
 Status GoBuilds::Build(const Context& ctx, const std::string& go, const GoPackage& package, const std::string& target) {
   const std::unique_ptr<Scratch> scratch = TRY(Scratch::Create(folder_));
-  const std::string log = target + ".log", work = scratch->path() + "/work";
+  const std::string work = scratch->path() + "/work";
+  // Another process may build the same meanwhile.
+  struct Log {
+    const std::string path, kept;
+    ~Log() { (void)std::rename(path.c_str(), kept.c_str()); }
+  } log{scratch->path() + "/log", target + ".log"};
   std::error_code error;
   for (const std::string& made : {work, scratch->path() + "/tmp"}) {
     std::filesystem::create_directories(made, error);
     if (error) return FileError(made, error.value());
   }
-  TRY(WriteFile(log, ""));
+  TRY(WriteFile(log.path, ""));
   TRY(WriteFile(work + "/go.mod", "module capi-operator.local/build\n"));
   std::vector<std::string> get = {go, "get", package.ToString()};
   for (const std::string& module : package.also) get.push_back(module + "@" + package.version);
-  TRY(Run(ctx, get, scratch->path(), log));
+  TRY(Run(ctx, get, scratch->path(), log.kept));
   TRY(Run(ctx,
           {go, "build", "-mod=mod", "-trimpath", "-buildvcs=false", "-ldflags", LinkFlags(package), "-o",
            scratch->path() + "/program", package.package},
-          scratch->path(), log));
+          scratch->path(), log.kept));
   TRY(CheckRuns(scratch->path() + "/program"));
+  (void)std::rename(log.path.c_str(), log.kept.c_str());
   for (const char* made : {"/work", "/tmp"}) std::filesystem::remove_all(scratch->path() + made, error);
   return scratch->Keep(target);
 }
@@ -163,10 +177,14 @@ Status GoBuilds::Build(const Context& ctx, const std::string& go, const GoPackag
 // What `go` starts (compilers, a linker) is in its process group, and ends with it: told to stop, `go` itself would
 // wait for them.
 Status GoBuilds::Run(const Context& ctx, const std::vector<std::string>& argv, const std::string& scratch,
-                     const std::string& log) {
-  ProcessOptions options{.argv = argv, .log_file = log, .folder = scratch + "/work"};
+                     const std::string& log) const {
+  ProcessOptions options{.argv = argv, .log_file = scratch + "/log", .folder = scratch + "/work"};
   options.environment = environment_;
   // What it leaves when it is ended so lies where it is removed.
+  const std::string platform(ThisPlatform());
+  const size_t slash = platform.find('/');
+  options.environment.push_back("GOOS=" + platform.substr(0, slash));
+  options.environment.push_back("GOARCH=" + platform.substr(slash + 1));
   for (const std::string& entry : {std::string("GOFLAGS="), std::string("GOWORK=off"), std::string("GO111MODULE=on"),
                                    std::string("CGO_ENABLED=0"), "GOTMPDIR=" + scratch + "/tmp"})
     options.environment.push_back(entry);

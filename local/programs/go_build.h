@@ -32,7 +32,7 @@ Result<GoPackage> ParseGoPackage(const std::string& text);
 std::optional<GoPackage> KnownGoPackage(const api::OciReference& image);
 
 // Builds what isn't in its folder yet with the `go` of PATH, without cgo, so that it is static. What `go` says is in a
-// log beside it. Thread-safe; several processes may use one folder.
+// log beside it, once it has ended. Thread-safe; several processes may use one folder.
 class GoBuilds {
  public:
   using Getenv = std::function<std::optional<std::string>(const std::string&)>;
@@ -47,12 +47,15 @@ class GoBuilds {
   // kNotFound where there is no `go`; kFailedPrecondition with the end of the log where it fails, or takes longer than
   // it may. With `ctx` all that builds ends at once.
   Result<Program> Find(const Context& ctx, const GoPackage& package);
+  // It is there, and is found without `go`.
+  bool IsBuilt(const GoPackage& package) const;
 
  private:
+  std::string TargetOf(const GoPackage& package) const;
   Status BuildInTurn(const Context& ctx, const GoPackage& package, const std::string& target);
   Status Build(const Context& ctx, const std::string& go, const GoPackage& package, const std::string& target);
   Status Run(const Context& ctx, const std::vector<std::string>& argv, const std::string& scratch,
-             const std::string& log);
+             const std::string& log) const;
   std::string FindGo() const;
 
   const std::string folder_;

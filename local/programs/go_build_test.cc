@@ -75,7 +75,7 @@ class Builds : public testing::Test {
   void WriteGo(const std::string& build) {
     std::filesystem::create_directories(folder_ / "bin");
     const std::string script = fmt::format(
-        "#!/bin/sh\necho \"$@\" >>{0}/asked\necho \"$CGO_ENABLED $GOWORK [$GOFLAGS]\" >>{0}/environment\n"
+        "#!/bin/sh\necho \"$@\" >>{0}/asked\necho \"$CGO_ENABLED $GOWORK [$GOFLAGS] $GOOS/$GOARCH\" >>{0}/environment\n"
         "test -f go.mod || exit 3\nif test \"$1\" = build; then\n"
         "while test \"$1\" != -o; do shift; done\n{1}\nfi\n",
         folder_.path(), build);
@@ -102,7 +102,7 @@ TEST_F(Builds, AProgramIsBuiltOnce_G9) {
   EXPECT_THAT(asked, HasSubstr("get sigs.k8s.io/cluster-api/test/infrastructure/docker@v1.12.1 "
                                "sigs.k8s.io/cluster-api@v1.12.1\n"));
   EXPECT_THAT(asked, HasSubstr("-X sigs.k8s.io/cluster-api/version.gitVersion=v1.12.1"));
-  EXPECT_THAT(*ReadFile(folder_ / "environment"), HasSubstr("0 off []\n"));
+  EXPECT_THAT(*ReadFile(folder_ / "environment"), HasSubstr("0 off [] " + std::string(ThisPlatform()) + "\n"));
   EXPECT_THAT(*ListDir(std::filesystem::path(first->path).parent_path()), ElementsAre("program"));
   GoPackage newer = docker_;
   newer.version = "v1.12.2";

@@ -41,11 +41,17 @@ Result<std::string> ManifestFor(const fetch::OciImage& image, const fetch::Platf
   const Json* entries = Find(root, {"manifests"});
   if (entries == nullptr) return image.root().text;
   std::vector<std::string> there;
+  const Json* special = nullptr;  // for a newer kind of processor, which this one needn't be
   for (const Json& entry : *entries) {
     const std::string os = GetString(entry, {"platform", "os"}), of = GetString(entry, {"platform", "architecture"});
-    if (os == platform.os && of == platform.architecture) return TextOf(image, GetString(entry, {"digest"}));
+    const std::string variant = GetString(entry, {"platform", "variant"});
+    const bool is_for = os == platform.os && of == platform.architecture;
+    if (is_for && (variant.empty() || variant == "v1" || (of == "arm64" && variant == "v8")))
+      return TextOf(image, GetString(entry, {"digest"}));
+    if (is_for && special == nullptr) special = &entry;
     if (os != "unknown" && !os.empty()) there.push_back(os + "/" + of);
   }
+  if (special != nullptr) return TextOf(image, GetString(*special, {"digest"}));
   return Error{Code::kNotFound,
                fmt::format("it is not for {}/{}; there is {}", platform.os, platform.architecture,
                            there.empty() ? "nothing that says for which it is" : JoinNames(there, 10)),

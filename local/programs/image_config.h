@@ -35,9 +35,9 @@ struct ChosenManifest {
   std::uint64_t configuration_size = 0;
   std::vector<ImageLayer> layers;  // the lowest is the first
 };
-// The manifest of an image for `platform`: of an index the first one for it, else the image's only one, whatever that
-// is for (CheckPlatforms of fetch/oci/image.h). kNotFound where none is; kUnsupported for layers that registries don't
-// hand on, or that are packed with zstd.
+// The manifest of an image for `platform`: of an index the first one for it, one for any processor before one for a
+// newer kind; else the image's only one, whatever that is for (CheckPlatforms of fetch/oci/image.h). kNotFound where
+// none is; kUnsupported for layers that registries don't hand on, or that are packed with zstd.
 Result<ChosenManifest> ChooseManifest(const fetch::OciImage& image, const fetch::Platform& platform);
 
 }  // namespace capi::local

@@ -51,6 +51,20 @@ TEST(ImageConfig, OfAnIndexTheManifestForThisMachineIsChosen_G9) {
   EXPECT_EQ(ChooseManifest(amd.image, {"linux", "s390x", ""})->digest, amd.image.digest()) << "its configuration tells";
 }
 
+// G9: one for newer processors may not run here.
+TEST(ImageConfig, OneForAnyProcessorGoesBeforeOneForNewerOnes_G9) {
+  const MadeImage newer = MakeImage({"a"}, {{"Cmd", {"a"}}}, "amd64"),
+                  any = MakeImage({"b"}, {{"Cmd", {"b"}}}, "amd64");
+  MadeImage index = MadeImage::Index({{"amd64", newer}, {"amd64", any}});
+  Json root = ParseJson(index.image.root().text).value();
+  root["manifests"][0]["platform"]["variant"] = "v3";
+  index.image.manifests.back().text = ToJsonText(root);
+  EXPECT_EQ(ChooseManifest(index.image, {"linux", "amd64", ""})->digest, any.image.digest());
+  root["manifests"].erase(1);
+  index.image.manifests.back().text = ToJsonText(root);
+  EXPECT_EQ(ChooseManifest(index.image, {"linux", "amd64", ""})->digest, newer.image.digest());
+}
+
 TEST(ImageConfig, LayersThatCantBeReadAreRefusedBeforeAnyIs_G9) {
   const MadeImage packed = MakeImage({"a"}, {}, "amd64", "application/vnd.oci.image.layer.v1.tar+zstd");
   auto chosen = ChooseManifest(packed.image, {"linux", "amd64", ""});

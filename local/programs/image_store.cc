@@ -1,7 +1,10 @@
 #include "local/programs/image_store.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -11,17 +14,14 @@
 #include "base/encoding.h"
 #include "base/files.h"
 #include "base/strings.h"
-#include "local/programs/executable.h"
-#include "local/programs/scratch.h"
 #include "local/programs/unpack.h"
 
 namespace capi::local {
 namespace {
 
 constexpr std::uint64_t kMostOfConfiguration = 4u << 20;  // bytes
+constexpr Seconds kLook{5};                               // for a registry, where what is here would do
 constexpr std::uint64_t kMostPacked = std::uint64_t{4} << 30;
-
-fetch::Platform Here() { return *fetch::ParsePlatform(ThisPlatform()); }
 
 bool MayMove(const api::OciReference& reference) {
   return reference.digest.empty() && (reference.tag.empty() || reference.tag == "latest");
@@ -45,13 +45,17 @@ Result<std::string> ReadConfiguration(const Context& ctx, fetch::OciPull& pull, 
   return out;
 }
 
-// How many files, folders and links an unpacked image has.
-std::uint64_t EntriesOf(const std::string& folder) {
+// What its bytes are is wrong, and not this machine.
+bool IsOfImage(const Error& error) { return error.code == Code::kInvalidArgument || error.code == Code::kUnsupported; }
+
+// How many files, folders and links an unpacked image has. kInternal where they can't all be seen.
+Result<std::uint64_t> EntriesOf(const std::string& folder) {
   std::uint64_t count = 0;
   std::error_code error;
   for (std::filesystem::recursive_directory_iterator it(folder + "/root", error), end; !error && it != end;
        it.increment(error))
     ++count;
+  if (error && error.value() != ENOENT) return FileError(folder, error.value());
   return count;
 }
 
@@ -63,6 +67,38 @@ std::uint64_t RecordedEntries(const std::string& folder) {
   return text.ok() && api::ParseUint(*text, count) ? count : 0;
 }
 
+// Of an image among all processes: while one looks whether it is whole, and puts it there. Thread-compatible.
+class FileLock {
+ public:
+  // Waits for the others: as long as a folder is moved.
+  static Result<std::unique_ptr<FileLock>> Take(const std::string& path) {
+    const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (fd < 0) return FileError(path, errno);
+    while (flock(fd, LOCK_EX) != 0 && errno == EINTR) {
+    }
+    return std::unique_ptr<FileLock>(new FileLock(fd));  // also where the file system has no locks
+  }
+  ~FileLock() { close(fd_); }
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+
+ private:
+  explicit FileLock(int fd) : fd_(fd) {}
+  const int fd_;
+};
+
+// A disk that is full to the last byte takes etcd's with it.
+Status CheckRoom(const std::string& folder, std::uint64_t bytes) {
+  std::error_code error;
+  const std::uint64_t room = std::filesystem::space(folder, error).available;
+  if (error) return FileError(folder, error.value());
+  if (room >= bytes) return Ok();
+  return Error{Code::kFailedPrecondition,
+               fmt::format("{} has room for {} MiB, and the image has {} MiB, packed: make room", folder, room >> 20,
+                           (bytes >> 20) + 1),
+               {}};
+}
+
 }  // namespace
 
 std::string ImageStore::FolderOf(const std::string& digest) const {
@@ -70,7 +106,7 @@ std::string ImageStore::FolderOf(const std::string& digest) const {
 }
 
 std::string ImageStore::NameFile(const api::OciReference& reference) const {
-  return folder_ + "/names/" + Sha256Hex(reference.ToString());
+  return folder_ + "/names/" + Sha256Hex(reference.ToString() + " " + platform_);
 }
 
 bool ImageStore::IsThere(const std::string& digest) const {
@@ -91,37 +127,81 @@ Status ImageStore::MoveAside(const std::string& digest) const {
   return gone ? Ok() : Status(FileError(folder, errno));
 }
 
+bool ImageStore::Has(const api::OciReference& reference) const {
+  return !MayMove(reference) && !KnownDigest(reference).empty();
+}
+
+Result<bool> ImageStore::IsLost(const std::string& digest, bool again) {
+  {
+    MutexLock lock(mu_);
+    if (counted_.contains(digest) && !again) return false;
+  }
+  const bool lost = TRY(EntriesOf(FolderOf(digest))) < RecordedEntries(FolderOf(digest));
+  MutexLock lock(mu_);
+  if (!lost) counted_.insert(digest);
+  return lost;
+}
+
 Result<Program> ImageStore::Find(const Context& ctx, const api::OciReference& reference) {
   const Turns::Turn turn = TRY(pulls_.Take(ctx, reference.ToString()));
   const std::string digest = TRY(Unpacked(ctx, reference));
   auto program = ProgramOf(digest);
-  if (program.ok() || EntriesOf(FolderOf(digest)) == RecordedEntries(FolderOf(digest))) return program;
+  const bool starts = program.ok() && !program->entrypoint_error;
+  auto lost = IsLost(digest, !starts);
+  if (!lost.ok() || !*lost) return program;
   ctx.log.Warn("files of an image were lost on this machine: it is pulled again", {{"image", reference.ToString()}});
-  TRY(MoveAside(digest));
-  return ProgramOf(TRY(Pull(ctx, reference)));
+  auto again = Pull(ctx, starts ? ctx.WithTimeout(kLook) : ctx, reference, true);
+  if (again.ok()) return ProgramOf(*again);
+  return starts ? program : Result<Program>(again.error());  // it may do with what is left
 }
 
 Result<std::string> ImageStore::Unpacked(const Context& ctx, const api::OciReference& reference) {
   const std::string known = KnownDigest(reference);
-  if (!known.empty() && !MayMove(reference)) return known;
-  auto pulled = Pull(ctx, reference);
-  if (pulled.ok() || known.empty() || !pulled.error().Transient()) return pulled;
-  ctx.log.Warn("the registry of an image is away: what is here of it is used",
+  if (known.empty()) return Pull(ctx, ctx, reference, false);
+  if (!MayMove(reference)) return known;
+  // Whoever is started again doesn't wait for a registry that is away.
+  auto pulled = Pull(ctx, ctx.WithTimeout(kLook), reference, false);
+  if (pulled.ok() || pulled.code() == Code::kUnsupported) return pulled;
+  TRY(ctx.Check());
+  ctx.log.Warn("what is here of an image is used: whether there is a newer one can't be told, or it can't be had",
                {{"image", reference.ToString()}, {"reason", pulled.error().message}});
   return known;
 }
 
-Result<std::string> ImageStore::Pull(const Context& ctx, const api::OciReference& reference) {
-  fetch::OciPull pull(reference, registry_(reference.host));
+Error ImageStore::OfRegistry(Error error, const api::OciReference& reference) const {
+  const bool wanted = error.code == Code::kUnauthenticated || error.code == Code::kPermissionDenied;
+  if (wanted && registry_(reference.host).credentials.empty())
+    error.message = fmt::format(
+        "registry {} has none for everybody, and is asked without credentials (imagePullSecrets aren't read)",
+        reference.host);
+  return error;
+}
+
+Result<fetch::OciImage> ImageStore::Look(const Context& look, fetch::OciPull& pull,
+                                         const api::OciReference& reference) const {
   // The index that a digest names has to be whole.
-  const bool whole = !reference.digest.empty();
-  auto image = pull.Image(ctx, whole ? std::vector<fetch::Platform>{} : std::vector<fetch::Platform>{Here()});
-  if (!image.ok()) return AsUnsupported(image.error());
-  auto manifest = ChooseManifest(*image, Here());
+  std::vector<fetch::Platform> platforms;
+  if (reference.digest.empty()) platforms.push_back(*fetch::ParsePlatform(platform_));
+  auto image = pull.Image(look, platforms);
+  if (!image.ok()) return OfRegistry(AsUnsupported(image.error()), reference);
+  return image;
+}
+
+Result<std::string> ImageStore::Pull(const Context& ctx, const Context& look, const api::OciReference& reference,
+                                     bool anew) {
+  fetch::OciPull pull(reference, registry_(reference.host));
+  const fetch::OciImage image = TRY(Look(look, pull, reference));
+  return Take(ctx, pull, image, reference, anew);
+}
+
+Result<std::string> ImageStore::Take(const Context& ctx, fetch::OciPull& pull, const fetch::OciImage& image,
+                                     const api::OciReference& reference, bool anew) {
+  auto manifest = ChooseManifest(image, *fetch::ParsePlatform(platform_));
   if (!manifest.ok()) return AsUnsupported(manifest.error());
-  if (!IsThere(manifest->digest)) {
+  if (anew || !IsThere(manifest->digest)) {
+    if (auto bad = BadImage(manifest->digest)) return *bad;
     ctx.log.Info("pulling an image", {{"image", reference.ToString()}, {"digest", manifest->digest}});
-    TRY(Unpack(ctx, pull, *manifest));
+    TRY(Unpack(ctx, pull, *manifest, reference));
   }
   std::error_code error;
   std::filesystem::create_directories(folder_ + "/names", error);
@@ -130,34 +210,70 @@ Result<std::string> ImageStore::Pull(const Context& ctx, const api::OciReference
   return manifest->digest;
 }
 
-Status ImageStore::Unpack(const Context& ctx, fetch::OciPull& pull, const ChosenManifest& manifest) {
+std::optional<Error> ImageStore::BadImage(const std::string& digest) const {
+  MutexLock lock(mu_);
+  auto bad = bad_.find(digest);
+  return bad == bad_.end() ? std::nullopt : std::optional(bad->second);
+}
+
+Error ImageStore::KeepBad(const std::string& digest, Error error) {
+  if (!IsOfImage(error)) return error;
+  MutexLock lock(mu_);
+  return bad_.insert_or_assign(digest, std::move(error)).first->second;
+}
+
+Status ImageStore::Unpack(const Context& ctx, fetch::OciPull& pull, const ChosenManifest& manifest,
+                          const api::OciReference& reference) {
   std::uint64_t packed = 0;
   for (const ImageLayer& layer : manifest.layers) packed += layer.size;
   if (packed > kMostPacked)
     return Error{Code::kInvalidArgument,
                  fmt::format("its layers have more than {} MiB, the most there may be", kMostPacked >> 20),
                  {}};
-  const std::string configuration = TRY(ReadConfiguration(ctx, pull, manifest));
-  if (Status is_for = fetch::CheckPlatforms(configuration, {Here()}); !is_for.ok())
-    return AsUnsupported(is_for.error());
-  TRY(ReadImageConfig(configuration));
+  auto configuration = ReadConfiguration(ctx, pull, manifest);
+  if (!configuration.ok()) return OfRegistry(configuration.error(), reference);
+  Status is_for = fetch::CheckPlatforms(*configuration, {*fetch::ParsePlatform(platform_)});
+  if (!is_for.ok()) return KeepBad(manifest.digest, AsUnsupported(is_for.error()));
+  if (auto read = ReadImageConfig(*configuration); !read.ok()) return KeepBad(manifest.digest, read.error());
   const std::unique_ptr<Scratch> scratch = TRY(Scratch::Create(folder_));
-  Unpacker unpacker(scratch->path());
-  auto take = [&](std::string_view piece) -> Status {
-    TRY(ctx.Check());
-    return unpacker.Add(piece);
-  };
+  TRY(CheckRoom(scratch->path(), packed));
+  TRY(UnpackLayers(ctx, pull, manifest, reference, scratch->path()));
+  const std::uint64_t entries = TRY(EntriesOf(scratch->path()));
+  TRY(WriteFile(scratch->path() + "/entries", fmt::format("{}", entries)));
+  TRY(WriteFile(scratch->path() + "/config.json", *configuration));
+  return PutThere(*scratch, manifest.digest);
+}
+
+Status ImageStore::UnpackLayers(const Context& ctx, fetch::OciPull& pull, const ChosenManifest& manifest,
+                                const api::OciReference& reference, const std::string& folder) {
+  Unpacker unpacker(folder);
   for (const ImageLayer& layer : manifest.layers) {
-    TRY(unpacker.BeginLayer());
-    TRY_WITH(pull.Blob(ctx, layer.digest, layer.size, take), "layer " + layer.digest);
-    TRY_WITH(unpacker.EndLayer(), "layer " + layer.digest);
+    const std::string which = "layer " + layer.digest;
+    Status own = unpacker.BeginLayer();  // of what came, or of this machine; any other is the registry's
+    auto take = [&](std::string_view piece) -> Status {
+      TRY(ctx.Check());
+      if (own.ok()) own = unpacker.Add(piece);
+      return own.ok() || IsOfImage(own.error()) ? Ok() : own;  // at its end is known whether these are its bytes
+    };
+    if (!own.ok()) return own.error();
+    Status came = pull.Blob(ctx, layer.digest, layer.size, take);
+    if (!came.ok() && (own.ok() || IsOfImage(own.error()))) return OfRegistry(came.error(), reference).With(which);
+    if (own.ok()) own = unpacker.EndLayer();
+    if (!own.ok()) return KeepBad(manifest.digest, own.error().With(which));
   }
-  TRY(unpacker.Finish());
-  TRY(WriteFile(scratch->path() + "/entries", fmt::format("{}", EntriesOf(scratch->path()))));
-  TRY(WriteFile(scratch->path() + "/config.json", configuration));
-  // What is there without this file isn't whole, and would stand in the way.
-  if (!IsThere(manifest.digest)) TRY(MoveAside(manifest.digest));
-  return scratch->Keep(FolderOf(manifest.digest));
+  Status done = unpacker.Finish();
+  return done.ok() ? Ok() : Status(KeepBad(manifest.digest, done.error()));
+}
+
+// One that is whole stays: programs of another process run in it.
+Status ImageStore::PutThere(Scratch& scratch, const std::string& digest) {
+  std::error_code error;
+  std::filesystem::create_directories(folder_ + "/names", error);
+  const auto lock = TRY(FileLock::Take(folder_ + "/names/" + Sha256Hex(digest) + ".lock"));
+  auto lost = IsThere(digest) ? IsLost(digest, true) : Result<bool>(true);
+  // What is there and isn't whole would stand in the way.
+  if (TRY(std::move(lost))) TRY(MoveAside(digest));
+  return scratch.Keep(FolderOf(digest));
 }
 
 Result<Program> ImageStore::ProgramOf(const std::string& digest) const {
@@ -171,8 +287,13 @@ Result<Program> ImageStore::ProgramOf(const std::string& digest) const {
   if (stat(out.working_folder.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) out.working_folder = out.root;
   std::vector<std::string>& words = config.entrypoint.empty() ? config.cmd : config.entrypoint;
   if (!words.empty()) {
-    out.path = TRY(ProgramIn(out.root, words.front(), config.working_folder, config.Variable("PATH")));
-    TRY(CheckRuns(out.path));
+    auto path = ProgramIn(out.root, words.front(), config.working_folder, config.Variable("PATH"));
+    Status runs = path.ok() ? CheckRuns(*path) : Status(path.error());
+    if (runs.ok()) {
+      out.path = *path;
+    } else {
+      out.entrypoint_error = runs.error();
+    }
     words.erase(words.begin());
   }
   out.entrypoint_arguments = std::move(config.entrypoint);

@@ -161,15 +161,74 @@ TEST_F(Images, WhatWasLostIsPulledAgain_G9) {
   }
   // An image that never had its program isn't pulled again each time.
   Push(MakeImage({ManagerLayer()}, {{"Cmd", {"/none"}}}), "org/manager:v2");
-  EXPECT_EQ(Find("org/manager:v2").code(), Code::kNotFound);
+  EXPECT_EQ(Find("org/manager:v2")->entrypoint_error->code, Code::kNotFound);
   Asked();
-  EXPECT_EQ(Find("org/manager:v2").code(), Code::kNotFound);
+  EXPECT_EQ(Find("org/manager:v2")->entrypoint_error->code, Code::kNotFound);
   EXPECT_EQ(Asked(), 0u);
+}
+
+// G9: also what isn't the entrypoint; what is left runs on while the registry is away.
+TEST_F(Images, WhatLiesBesideTheProgramIsPulledAgain_G9) {
+  const std::string digest = Push(MakeImage({ManagerLayer()}, {{"Cmd", {"/manager"}}}));
+  ASSERT_TRUE(Find().ok());
+  const std::string lost = FolderOf(digest) + "/root/app";
+  ASSERT_TRUE(std::filesystem::remove(lost));
+  ImageStore next(folder_.path(), [](const std::string&) { return fetch::OciOptions(); });
+  away_ = true;
+  EXPECT_TRUE(next.Find(fetch::Hurried(), fetch::At(registry_, "org/manager:v1")).ok());
+  away_ = false;
+  EXPECT_TRUE(next.Find({}, fetch::At(registry_, "org/manager:v1")).ok());
+  EXPECT_TRUE(std::filesystem::is_directory(lost));
+  // What is more than there was is of who works in it.
+  ASSERT_TRUE(WriteFile(FolderOf(digest) + "/root/more", "").ok());
+  Asked();
+  ImageStore last(folder_.path(), [](const std::string&) { return fetch::OciOptions(); });
+  EXPECT_TRUE(last.Find({}, fetch::At(registry_, "org/manager:v1")).ok());
+  EXPECT_EQ(Asked(), 0u);
+}
+
+// G9: an image whose bytes are refused isn't pulled again and again.
+TEST_F(Images, OneThatCantBeUnpackedIsPulledOnce_G9) {
+  const std::string bad = fetch::TestLayer({{"../x"}});
+  Push(MakeImage({ManagerLayer(), bad}, {{"Cmd", {"/manager"}}}));
+  const std::string first = Find().error().message;
+  auto asked_for_it = [&] {
+    const auto seen = registry_.seen();
+    return std::count_if(seen.begin(), seen.end(), [&](const auto& one) {
+      return one.target.find(fetch::OciDigest(Gzip(bad))) != std::string::npos;
+    });
+  };
+  const auto before = asked_for_it();
+  EXPECT_GT(before, 0);
+  EXPECT_EQ(Find().error().message, first);
+  EXPECT_EQ(asked_for_it(), before);
+}
+
+// G9: a cache that another kind of machine fills, too.
+TEST_F(Images, EachPlatformHasItsOwn_G9) {
+  const std::string other = Architecture() == "amd64" ? "arm64" : "amd64";
+  const MadeImage here = MakeImage({ManagerLayer()}, {{"Entrypoint", {"/manager"}}});
+  const MadeImage there = MakeImage({ManagerLayer("#!/bin/sh\nother")}, {{"Entrypoint", {"/manager"}}}, other);
+  Push(MadeImage::Index({{other, there}, {Architecture(), here}}));
+  ImageStore another(
+      folder_.path(), [](const std::string&) { return fetch::OciOptions(); }, "linux/" + other);
+  EXPECT_EQ(another.Find({}, fetch::At(registry_, "org/manager:v1"))->root, FolderOf(there.image.digest()) + "/root");
+  EXPECT_EQ(Find()->root, FolderOf(here.image.digest()) + "/root");
+}
+
+// G9: whoever may not write here is told so, and not that a registry wants a login.
+TEST_F(Images, AFolderThatCantBeWrittenIsNamed_G9) {
+  Push(MakeImage({ManagerLayer()}, {{"Cmd", {"/manager"}}}));
+  const std::string store = "/proc/1/none";  // nobody makes a folder there
+  ImageStore images(store, [](const std::string&) { return fetch::OciOptions(); });
+  auto found = images.Find({}, fetch::At(registry_, "org/manager:v1"));
+  ASSERT_FALSE(found.ok());
+  EXPECT_THAT(found.error().message, HasSubstr(store));
 }
 
 TEST_F(Images, WhatDoesntRunHereIsRefused_G9) {
   const std::pair<MadeImage, const char*> cases[] = {
-      {MakeImage({ManagerLayer("#!/bin/none\n")}, {{"Cmd", {"/manager"}}}), "is a script for \"/bin/none\""},
+      {MakeImage({ManagerLayer("#!/bin/none\n")}, {{"Entrypoint", {"/manager"}}}), "is a script for \"/bin/none\""},
       {MakeImage({ManagerLayer(Elf(ThisMachine(), "/lib/ld-none.so.1"))}, {{"Cmd", {"/manager"}}}), "wants the loader"},
       {MakeImage({ManagerLayer()}, {{"Cmd", {"/none"}}}), "the image has no program \"/none\""},
   };
@@ -178,8 +237,14 @@ TEST_F(Images, WhatDoesntRunHereIsRefused_G9) {
     const std::string what = fmt::format("org/manager:v{}", ++tag);
     Push(made, what);
     auto program = Find(what);
-    ASSERT_FALSE(program.ok()) << words;
-    EXPECT_THAT(program.error().message, HasSubstr(words));
+    ASSERT_TRUE(program.ok()) << program.error().message;
+    auto started = ArgumentsOf(*program, {}, {});
+    ASSERT_FALSE(started.ok()) << words;
+    EXPECT_THAT(started.error().message, HasSubstr(words));
+    // A container's own command has nothing to do with it.
+    const std::string own = program->root + "/own";
+    ASSERT_TRUE(WriteFile(own, kScript, 0755).ok());
+    EXPECT_THAT(ArgumentsOf(*program, {"/own"}, {"-a"}).value(), ElementsAre(own, "-a"));
   }
   Push(MakeImage({ManagerLayer()}, Json::object()), "org/manager:bare");
   EXPECT_EQ(Find("org/manager:bare")->path, "") << "its container may name a command";

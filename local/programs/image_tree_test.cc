@@ -151,9 +151,11 @@ TEST(ImageTree, WhatIsTooMuchIsRefused_G9) {
   EXPECT_THAT(Filled(deep), HasSubstr("lies too deep"));
   EXPECT_THAT(Filled(std::string(300, 'n')), HasSubstr("too long a name"));
   // Through links, too.
-  std::string through = "l>.";
-  for (int i = 0; i < 90; ++i) through += " " + std::string(i == 0 ? "" : "l/") + fmt::format("d{}/", i);
-  EXPECT_EQ(Filled(through).find("error"), std::string::npos);
+  std::string chain, below;
+  for (int i = 0; i < 90; ++i) chain += i == 0 ? "d" : "/d";
+  for (int i = 0; i < 20; ++i) below += "e/";
+  EXPECT_THAT(Filled(chain + "/ l>" + chain + " l/" + below), HasSubstr("lies too deep"));
+  EXPECT_EQ(Filled(chain + "/ l>" + chain + " l/e/").find("lies too deep"), std::string::npos);
   ImageTree tree;
   Status added;
   for (int i = 0; i < 300'000 && added.ok(); ++i) added = tree.Add({.name = "a"}, 1);

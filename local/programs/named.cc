@@ -14,7 +14,8 @@ namespace {
 int Exactness(const api::OciReference& entry, const api::OciReference& image) {
   if (entry.host != image.host || entry.repository != image.repository) return -1;
   if (!entry.digest.empty() && entry.digest != image.digest) return -1;
-  if (!entry.tag.empty() && entry.tag != image.tag) return -1;
+  const bool untagged = image.tag.empty() && image.digest.empty();
+  if (!entry.tag.empty() && entry.tag != (untagged ? "latest" : image.tag)) return -1;
   return (entry.digest.empty() ? 0 : 2) + (entry.tag.empty() ? 0 : 1);
 }
 

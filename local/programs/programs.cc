@@ -28,22 +28,28 @@ bool IsOnThisMachine(const std::string& host) {
 // One after the other; what none has, the message tells of all.
 class Sources : public Programs {
  public:
-  Sources(ProgramsOptions options, std::vector<Named> binaries, std::vector<Named> builds)
+  Sources(ProgramsOptions options, std::vector<Named> named)
       : options_(std::move(options)),
-        binaries_(std::move(binaries)),
-        builds_(std::move(builds)),
+        named_(std::move(named)),
         images_(options_.cache + "/images", options_.registry ? options_.registry : Anonymous),
         go_(options_.cache + "/builds", options_.getenv, options_.environment) {}
 
   Result<Program> Find(const Context& ctx, const std::string& image) override {
     api::OciReference reference = TRY_WITH(fetch::ParseImageName(image), "image " + image);
     reference.plain_http = IsOnThisMachine(reference.host);
-    if (const Named* binary = FindNamed(binaries_, reference)) {
-      TRY_WITH(CheckRuns(binary->text), "--binary " + image);
-      return Program{.path = binary->text, .source = "--binary"};
+    const Named* named = FindNamed(named_, reference);
+    if (named != nullptr && !named->is_module) {
+      TRY_WITH(CheckRuns(named->text), "--binary " + image);
+      return Program{.path = named->text, .source = "--binary"};
     }
-    if (const Named* build = FindNamed(builds_, reference)) {
-      const GoPackage package = TRY(ParseGoPackage(build->text));
+    if (options_.cache.empty())
+      return Error{Code::kFailedPrecondition,
+                   fmt::format("no program for image {}: there is no folder for what is pulled and built: set HOME, or "
+                               "XDG_CACHE_HOME, or name the program with --binary {}=PATH",
+                               image, image),
+                   {}};
+    if (named != nullptr) {
+      const GoPackage package = TRY(ParseGoPackage(named->text));
       return TRY_WITH(go_.Find(ctx, package), "--build " + image);
     }
     return FromOutside(ctx, image, reference);
@@ -52,18 +58,21 @@ class Sources : public Programs {
  private:
   Result<Program> FromOutside(const Context& ctx, const std::string& image, const api::OciReference& reference) {
     std::vector<std::string> tried;
-    Code code = Code::kNotFound;
+    Error all{Code::kNotFound, "", {}};
     auto note = [&](std::string_view what, const Error& error) {
       tried.push_back(fmt::format("{}: {}", what, Shorten(error.message, kMostOfReason)));
-      if (tried.size() == 1 || error.Transient()) code = error.code;
+      if (tried.size() == 1 || error.Transient()) all.code = error.code;
+      if (error.retry_after) all.retry_after = error.retry_after;
     };
-    if (options_.pulls) {
+    const auto known = options_.builds_known ? KnownGoPackage(reference) : std::nullopt;
+    // What is here is started again without a registry, be it away for ever.
+    const bool built = known && go_.IsBuilt(*known) && !(options_.pulls && images_.Has(reference));
+    if (options_.pulls && !built) {
       auto program = images_.Find(ctx, reference);
       if (program.ok()) return program;
       TRY(ctx.Check());
-      note("its image", WithoutCredentials(program.error(), reference.host));
+      note("its image", program.error());
     }
-    const auto known = options_.builds_known ? KnownGoPackage(reference) : std::nullopt;
     if (known) {
       auto program = go_.Find(ctx, *known);
       if (program.ok()) return program;
@@ -71,24 +80,15 @@ class Sources : public Programs {
       note("a build of " + known->ToString(), program.error());
     }
     if (!known) tried.emplace_back("no Go module is known for it");
-    return Error{code,
-                 fmt::format("no program for image {}: {}. Name one with --binary {}=PATH, or a Go module with --build "
-                             "{}=MODULE[/PACKAGE]@VERSION",
-                             image, Join(tried, "; "), image, image),
-                 {}};
-  }
-
-  // Says so where there are none to give, since a registry's own words would ask for them.
-  Error WithoutCredentials(Error error, const std::string& host) const {
-    const bool wanted = error.code == Code::kUnauthenticated || error.code == Code::kPermissionDenied;
-    if (wanted && (!options_.registry || options_.registry(host).credentials.empty()))
-      error.message = fmt::format(
-          "registry {} has none for everybody, and is asked without credentials (imagePullSecrets aren't read)", host);
-    return error;
+    all.message = fmt::format(
+        "no program for image {}: {}. Name one with --binary {}=PATH, or a Go module with --build "
+        "{}=MODULE[/PACKAGE]@VERSION",
+        image, Join(tried, "; "), image, image);
+    return all;
   }
 
   const ProgramsOptions options_;
-  const std::vector<Named> binaries_, builds_;
+  const std::vector<Named> named_;
   ImageStore images_;
   GoBuilds go_;
 };
@@ -109,6 +109,8 @@ Result<std::vector<std::string>> ArgumentsOf(const Program& program, const std::
     std::string path = TRY(ProgramIn(program.root, command.front(), folder, search));
     if (path != program.path) TRY(CheckRuns(path));
     out.push_back(std::move(path));
+  } else if (program.entrypoint_error) {
+    return program.entrypoint_error->With("the image's own entrypoint");
   } else if (program.path.empty()) {
     return Error{Code::kNotFound, "the image says nothing of what is to be started: give the container a command", {}};
   } else {
@@ -132,9 +134,12 @@ Result<std::unique_ptr<Programs>> OpenPrograms(ProgramsOptions options) {
     TRY_WITH(CheckRuns(one.text), "--binary " + one.image.ToString());
   }
   auto builds = TRY(ReadNamed(options.builds, "--build"));
-  for (const Named& one : builds) TRY_WITH(ParseGoPackage(one.text), "--build " + one.image.ToString());
-  return std::unique_ptr<Programs>(
-      std::make_unique<Sources>(std::move(options), std::move(binaries), std::move(builds)));
+  for (Named& one : builds) {
+    one.is_module = true;
+    TRY_WITH(ParseGoPackage(one.text), "--build " + one.image.ToString());
+    binaries.push_back(std::move(one));
+  }
+  return std::unique_ptr<Programs>(std::make_unique<Sources>(std::move(options), std::move(binaries)));
 }
 
 std::string CacheFolder(const std::function<std::optional<std::string>(const std::string&)>& getenv) {

@@ -18,6 +18,8 @@ namespace capi::local {
 // An image's program, which runs as the user who runs the plane, whomever its image names. A value.
 struct Program {
   std::string path;  // absolute; what is started where the container names no command
+  // Why nothing is: the image's own entrypoint isn't there, or doesn't run here. A container's command may.
+  std::optional<Error> entrypoint_error;
   // Of an image, what ENTRYPOINT has behind the path, and CMD. Empty for a program that was named or built.
   std::vector<std::string> entrypoint_arguments, cmd;
   // The folder with the image's files, to which absolute paths of its commands belong; "" where there is none: then
@@ -32,7 +34,8 @@ struct Program {
 // this machine, then the arguments. As Kubernetes has it: without both, entrypoint and cmd; `args` alone go in cmd's
 // place; `command` goes in the place of both, and then `args` are all its arguments. Its first word is a program of
 // `root`, looked for in the image's own PATH where it is no path; without a root it stands for `path`.
-// kNotFound for a command that the image doesn't have; kUnsupported for one that doesn't run on this machine.
+// kNotFound for a command that the image doesn't have; kUnsupported for one that doesn't run on this machine. Without a
+// command also the program's entrypoint_error.
 Result<std::vector<std::string>> ArgumentsOf(const Program& program, const std::vector<std::string>& command,
                                              const std::vector<std::string>& args);
 
@@ -42,18 +45,22 @@ class Programs {
   virtual ~Programs() = default;
   // The program of an image, as a Pod names it. May take minutes (an image is pulled, a module is built) the first time
   // and is fast from then on; ends early with `ctx`. The messages are for people, in a Pod's waiting message: they say
-  // all that was tried and what to do. kUnavailable and kRateLimited: try again later; kNotFound: no source has it;
-  // kUnsupported: there is one, and it doesn't run here; kInvalidArgument: it is no name of an image.
+  // all that was tried and what to do. kUnavailable and kRateLimited: try again later, after `retry_after` where there
+  // is one; kNotFound: no source has it; kUnsupported: there is one, and it doesn't run here; kInvalidArgument: it is
+  // no name of an image, or the image's files are none; kFailedPrecondition: something on this machine has to change
+  // first.
   virtual Result<Program> Find(const Context& ctx, const std::string& image) = 0;
 };
 
 // A value.
 struct ProgramsOptions {
-  // "IMAGE=PATH" of --binary. IMAGE with or without tag and digest; of several that fit the most exact one counts.
+  // "IMAGE=PATH" of --binary. IMAGE with or without tag and digest; of several that fit, of `builds` too, the most
+  // exact one counts, and of two alike that of `binaries`.
   std::vector<std::string> binaries;
   // "IMAGE=MODULE[/PACKAGE]@VERSION" of --build; goes before the image itself.
   std::vector<std::string> builds;
-  std::string cache;  // a folder, made when it is needed; CacheFolder() tells the usual one
+  std::string
+      cache;  // a folder, made when it is needed; CacheFolder() tells the usual one. "": nothing is kept or found
   // Of PATH, HOME and what `go` needs. Unset: there is no environment.
   std::function<std::optional<std::string>(const std::string&)> getenv;
   std::vector<std::string> environment;  // "NAME=value", of all processes that build something, beside the user's

@@ -6,20 +6,31 @@
 #include <thread>
 #include <vector>
 
+#include "base/testing/await.h"
+
 namespace capi::local {
 namespace {
 
 TEST(Turns, OneAtATimeHasANamesTurn_G9) {
   Turns turns;
-  std::atomic<int> inside{0}, most{0};
+  std::atomic<int> came{0}, inside{0}, most{0};
   std::vector<std::thread> threads;
-  for (int i = 0; i < 8; ++i) {
-    threads.emplace_back([&] {
-      auto turn = turns.Take({}, "a");
-      ASSERT_TRUE(turn.ok());
-      if (++inside > 1) ++most;
-      --inside;
-    });
+  {
+    auto first = turns.Take({}, "a");
+    for (int i = 0; i < 8; ++i) {
+      threads.emplace_back([&] {
+        ++came;
+        auto turn = turns.Take({}, "a");
+        ASSERT_TRUE(turn.ok());
+        if (++inside > 1) ++most;
+        std::this_thread::yield();
+        --inside;
+      });
+    }
+    ASSERT_TRUE(Await([&] { return came == 8; }));
+    // Whoever asks while it is taken doesn't get it, however soon.
+    EXPECT_EQ(turns.Take(Context{}.WithTimeout(Millis(20)), "a").code(), Code::kDeadlineExceeded);
+    EXPECT_EQ(inside, 0);
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(most, 0);
