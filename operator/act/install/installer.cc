@@ -15,7 +15,6 @@
 #include "operator/act/known_secrets.h"
 #include "operator/act/rebuild.h"
 #include "operator/act/restorer.h"
-#include "operator/decide/certificates/due.h"
 #include "operator/decide/contract_rules.h"
 #include "operator/decide/pause.h"
 #include "operator/decide/rollout.h"

@@ -9,6 +9,7 @@
 #include "api/certificates/names.h"
 #include "base/strings.h"
 #include "kube/meta/kind.h"
+#include "operator/decide/certificates/marks.h"
 
 namespace capi::ops {
 namespace {
@@ -52,7 +53,8 @@ bool HasBundles(const kube::GroupKind& kind) {
 bool TellsOfCertificates(const kube::GroupKind& kind) { return HasBundles(kind) || kube::Is(kind, "", "Secret"); }
 
 std::string BundleMark(const std::string& bundle_hash, int count, int others) {
-  return others > 0 ? fmt::format("{}/{}/{}", bundle_hash, count, others) : fmt::format("{}/{}", bundle_hash, count);
+  const std::string mark = BundleMark(bundle_hash, count);
+  return others > 0 ? fmt::format("{}/{}", mark, others) : mark;
 }
 
 int FilledIn(const std::string& mark) { return NumberOf(Split(mark, '/'), 1); }

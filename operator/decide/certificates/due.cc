@@ -82,11 +82,6 @@ std::optional<Millis> NextCertificate(const Fleet& fleet, WallTime now) {
 
 bool IsCertificateRequest(const kube::ObjectId& id) { return id.group == "cert-manager.io"; }
 
-bool WereMadeHere(const Fleet& fleet) {
-  return !fleet.certificates.empty() || std::any_of(fleet.bundles.begin(), fleet.bundles.end(),
-                                                    [](const BundleSeen& target) { return !target.mark.empty(); });
-}
-
 // A Secret that is lost says nothing of who made it: what trusted it does. So does what a try that was broken off has
 // left: what trusts a Secret is let go after it.
 bool ToHandOver(const Observation& o) {

@@ -21,8 +21,6 @@ std::optional<Millis> NextCertificate(const Fleet& fleet, WallTime now);
 // cert-manager's kinds (Certificate, Issuer, ClusterIssuer), which aren't applied where the operator makes
 // certificates.
 bool IsCertificateRequest(const kube::ObjectId& id);
-// Whether objects of the provider say that the operator makes, or made, its certificates.
-bool WereMadeHere(const Fleet& fleet);
 // Whether the provider's inventory has what the other one than now is to make certificates left: of cert-manager where
 // the operator is to, of the operator where cert-manager is.
 bool ToHandOver(const Observation& o);

@@ -219,12 +219,12 @@ TEST(Certificates, AreSeenOnWhatTheInventoryHas) {  // I19
 // With cert-manager alone nothing of a provider was ever made here: its annotations are there all the same.
 TEST(Certificates, OfCertManagerAreNotTheOperators) {  // I19
   Observation o = Kept();
-  EXPECT_TRUE(WereMadeHere(o.fleet));
-  o.fleet.certificates.clear();
-  EXPECT_TRUE(WereMadeHere(o.fleet)) << "what trusted them says so";
-  for (BundleSeen& target : o.fleet.bundles) target.mark = "", target.held = 0;
-  EXPECT_FALSE(WereMadeHere(o.fleet));
   o.builtin_certificates = false;
+  EXPECT_TRUE(ToHandOver(o));
+  o.fleet.certificates.clear();
+  EXPECT_TRUE(ToHandOver(o)) << "what trusted them says so";
+  for (BundleSeen& target : o.fleet.bundles) target.mark = "", target.held = 0;
+  EXPECT_FALSE(ToHandOver(o));
   o.inventory.Put(kRequest, {"v1", "hash", "fields", false});
   EXPECT_FALSE(ToHandOver(o));
   EXPECT_EQ(StepName(Decide(o)), "Steady");

@@ -1,5 +1,7 @@
 #include "operator/decide/certificates/marks.h"
 
+#include <fmt/core.h>
+
 #include "api/certificates/names.h"
 #include "operator/decide/certificates/bundles.h"
 
@@ -89,6 +91,6 @@ std::optional<CertificateState> ParseState(const std::string& text) {
   return state;
 }
 
-std::string BundleMark(const std::string& bundle_hash, int count) { return BundleMark(bundle_hash, count, 0); }
+std::string BundleMark(const std::string& bundle_hash, int count) { return fmt::format("{}/{}", bundle_hash, count); }
 
 }  // namespace capi::ops

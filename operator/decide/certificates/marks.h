@@ -17,7 +17,7 @@ struct CertificateMarks {
   std::string state;    // of a Secret: StateText
   std::string ca_from;  // whose CA an injector has to fill in: NAMESPACE/CERTIFICATE, or SecretMark(NAMESPACE/SECRET)
   std::string bundle;   // of what has such CAs: BundleMark of the bundle that was filled in last
-  int held = 0;         // values that are still as they were written: keys of a Secret, or CA bundles
+  int held = 0;  // values still as written: keys of a Secret (4 with a next one), or CA bundles (-1: one came since)
   bool operator==(const CertificateMarks&) const = default;
 };
 
