@@ -61,10 +61,11 @@ Result<std::vector<int>> PortsOfService(const std::string& address, const std::v
   std::optional<Address> asked = AddressOf(address);
   if (!asked || asked->host.empty()) return Error{Code::kNotFound, address + " is no address of a Service", {}};
   if (asked->host == kNodeName)
-    return Error{Code::kNotFound,
-                 "the local plane has no kubelet: `clusterctl local logs` prints what a process has printed, and there is "
-                 "no exec, attach or port-forward",
-                 {}};
+    return Error{
+        Code::kNotFound,
+        "the local plane has no kubelet: `clusterctl local logs` prints what a process has printed, and there is "
+        "no exec, attach or port-forward",
+        {}};
   auto service = std::find_if(services.begin(), services.end(),
                               [&](const kube::ObjectPtr& one) { return HasAddress(*one, asked->host); });
   if (service == services.end()) return Error{Code::kNotFound, "no Service has the address " + asked->host, {}};

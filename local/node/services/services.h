@@ -23,7 +23,8 @@ struct Backend {
 };
 
 // The ports on loopback of all ready Pods of the Service at "IP:PORT" ("NAME.NAMESPACE.svc:PORT" too). kNotFound where
-// no Service has that address or port, with what to do instead where a kubelet is asked for; kUnavailable where none of its Pods is ready, or listens.
+// no Service has that address or port, with what to do instead where a kubelet is asked for; kUnavailable where none of
+// its Pods is ready, or listens.
 Result<std::vector<int>> PortsOfService(const std::string& address, const std::vector<kube::ObjectPtr>& services,
                                         const std::vector<Backend>& pods);
 

@@ -69,16 +69,17 @@ TEST(Services, SayWhyTheyLeadNowhere) {
   struct Case {
     const char *address, *expected;
   };
-  for (const Case& c : {Case{"10.96.0.7:443", "Service a/webhook has no pod that is ready"},
-                        {"10.96.0.8:443", "Service a/empty has no pods"},
-                        {"10.96.0.9:443", "Service a/without has no pods"},
-                        {"10.96.0.7:444", "Service a/webhook has no port 444"},
-                        {"10.96.0.70:443", "no Service has the address 10.96.0.70"},
-                        {"webhook.b.svc:443", "no Service has the address webhook.b.svc"},
-                        {"local:10250",
-                         "the local plane has no kubelet: `clusterctl local logs` prints what a process has printed, and "
-                         "there is no exec, attach or port-forward"},
-                        {"nonsense", "nonsense is no address of a Service"}}) {
+  for (const Case& c :
+       {Case{"10.96.0.7:443", "Service a/webhook has no pod that is ready"},
+        {"10.96.0.8:443", "Service a/empty has no pods"},
+        {"10.96.0.9:443", "Service a/without has no pods"},
+        {"10.96.0.7:444", "Service a/webhook has no port 444"},
+        {"10.96.0.70:443", "no Service has the address 10.96.0.70"},
+        {"webhook.b.svc:443", "no Service has the address webhook.b.svc"},
+        {"local:10250",
+         "the local plane has no kubelet: `clusterctl local logs` prints what a process has printed, and "
+         "there is no exec, attach or port-forward"},
+        {"nonsense", "nonsense is no address of a Service"}}) {
     auto ports = PortsOfService(c.address, Services(), pods);
     ASSERT_FALSE(ports.ok()) << c.address;
     EXPECT_EQ(ports.error().message, c.expected);
