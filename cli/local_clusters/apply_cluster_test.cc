@@ -266,21 +266,24 @@ TEST_F(ApplyTest, AClusterThatGoesIsToldFirst) {
   ASSERT_TRUE(client_->Update(ctx_, ClusterResource(), cluster).ok());
 }
 
+// G11: somebody pauses it while the hook before works.
 TEST_F(ApplyTest, AHookIsNotCalledForAClusterThatIsPaused) {
-  PutHook("infra-ready", "touch " + (folder_ / "called"));
-  PutHook("pre-provision", "cat >/dev/null");
+  const std::string began = folder_ / "began", paused = folder_ / "paused";
+  PutHook("infra-ready", "touch " + began + "; while [ ! -e " + paused + " ]; do sleep 0.05; done");
+  PutHook("ignition", "touch " + (folder_ / "called"));
   PlayControllers(
-      [this](kube::Object& cluster) {
-        // Somebody pauses it while the stage before ends.
+      [&](kube::Object& cluster) {
+        Provision(cluster);
+        if (!ReadFile(began).ok() || ReadFile(paused).ok()) return;
         kube::ApplyYaml(*client_, ReplaceAll(ReplaceAll(kCluster, "name: my,",
                                                         "name: my, annotations: {cluster.x-k8s.io/paused: ''},"),
                                              "@", ns_));
-        Provision(cluster);
+        folder_.Put("paused", "");
       },
       NoPlay);
   Outcome outcome = Apply({"--no-collect"});
   EXPECT_EQ(outcome.code, 1);
-  EXPECT_THAT(outcome.err, HasSubstr("Cluster " + ns_ + "/my is paused"));
+  EXPECT_THAT(outcome.err, HasSubstr("stage ignition: Cluster " + ns_ + "/my is paused"));
   EXPECT_FALSE(ReadFile(folder_ / "called").ok());
 }
 
