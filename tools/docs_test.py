@@ -176,7 +176,7 @@ class Words(unittest.TestCase):
     def test_the_kubeconfig_that_the_page_names_is_the_one_of_make_run(self):
         self.assertIn("`build/run/plane/kubeconfig`", read("README.md"))
         self.assertIn('os.path.join(ROOT, "build", "run")', read("tools/run.d/main.py"))
-        self.assertIn('os.path.join(folder, "plane")', read("tools/run.d/plane.py"))
+        self.assertIn('CONFIG, PLANE, MANIFESTS = "run.lock", "run-clusterctl.yaml", "plane", ', read("tools/run.d/plane.py"))
 
 
 if __name__ == "__main__":
