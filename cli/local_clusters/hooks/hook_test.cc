@@ -132,12 +132,19 @@ class InterruptedHook : public HookTest {
                                       (folder_ / "child.new") + " " + (folder_ / "child") + "; wait");
     command_ = fork();
     if (command_ == 0) {
-      Interrupt interrupt;
-      Context ctx;
-      ctx.stop = interrupt.token();
-      HookRun run{script, "", {}, [](std::string_view) {}};
-      static_cast<void>(RunHook(ctx, run));
-      _exit(1);  // with `interrupt`: what is sent after it would end this process in its own way
+      // What is sent after `interrupt` would end this process in its own way.
+      sigset_t all;
+      sigfillset(&all);
+      sigprocmask(SIG_BLOCK, &all, nullptr);
+      {
+        Interrupt interrupt;
+        Context ctx;
+        ctx.stop = interrupt.token();
+        HookRun run{script, "", {}, [](std::string_view) {}};
+        static_cast<void>(RunHook(ctx, run));
+        // The second signal ends the hook before this process: its end is waited for here, not overtaken.
+      }
+      _exit(1);
     }
     ASSERT_TRUE(Await([&] { return ReadFile(folder_ / "child").ok(); }));
     child_ = std::stoi(ReadFile(folder_ / "child").value());
