@@ -6,6 +6,8 @@
 
 #include <ctime>
 
+#include "base/mutex.h"
+
 namespace capi::cli {
 namespace {
 
@@ -13,7 +15,8 @@ namespace {
 constexpr timespec kLook = {0, 50'000'000};
 constexpr int kKilled = 130;  // as shells say that SIGINT ended a program
 
-std::atomic<pid_t> g_group = 0;
+Mutex g_mu;
+pid_t g_group CAPI_GUARDED_BY(g_mu) = 0;
 
 bool IsIgnored(int signal) {
   struct sigaction now {};
@@ -47,14 +50,25 @@ void Interrupt::Wait() {
     // A terminal that is closed sends it, and its shell once more: nobody is in a hurry there.
     if (source_.stop_requested() && signal == SIGHUP) continue;
     if (source_.stop_requested() && next_ == NextSignal::kEnds) {
-      if (const pid_t group = g_group; group > 0) kill(-group, SIGKILL);
+      MutexLock lock(g_mu);  // nobody forks any more
+      if (g_group > 0) kill(-g_group, SIGKILL);
       _exit(kKilled);
     }
     source_.request_stop();
   }
 }
 
-void EndsWithSecondInterrupt(pid_t group) { g_group = group; }
+void EndsWithSecondInterrupt(pid_t group) {
+  MutexLock lock(g_mu);
+  g_group = group;
+}
+
+pid_t ForkEndedWithSecondInterrupt() {
+  MutexLock lock(g_mu);
+  const pid_t child = fork();
+  if (child > 0) g_group = child;
+  return child;
+}
 
 Status OrInterrupted(const Context& ctx, Status done) {
   if (done.ok() || !ctx.stop.stop_requested()) return done;

@@ -43,6 +43,10 @@ class Interrupt {
 // taken back before the group's leader is waited for. Thread-safe.
 void EndsWithSecondInterrupt(pid_t group);
 
+// fork(2), with the child's group to be ended so from its first moment on: it makes that itself (setsid), after it has
+// seen to it that it ends with this process. Thread-safe.
+pid_t ForkEndedWithSecondInterrupt();
+
 // `done`; where it failed and `ctx` was stopped, that this is why, and how to go on.
 Status OrInterrupted(const Context& ctx, Status done);
 

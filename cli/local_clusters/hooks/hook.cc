@@ -121,7 +121,7 @@ Status Running::Start() {
   envp.push_back(nullptr);
   const std::array<int, 4> files = {in_.ends[0], out_.ends[1], words_.ends[1], errors.ends[1]};
   const pid_t parent = getpid();
-  pid_ = fork();
+  pid_ = ForkEndedWithSecondInterrupt();
   if (pid_ == 0) BeChild(path.c_str(), argv.data(), envp.data(), files, parent);
   if (pid_ < 0) return Error{Code::kInternal, fmt::format("{}: {}", run_.path, std::strerror(errno)), {}};
   in_.Close(0);
@@ -134,7 +134,6 @@ Status Running::Start() {
     pid_ = -1;
     return Error{Code::kInvalidArgument, fmt::format("{} can't be run: {}", run_.path, std::strerror(number)), {}};
   }
-  EndsWithSecondInterrupt(pid_);  // it runs: its group is made
   fcntl(in_.ends[1], F_SETFL, O_NONBLOCK);
   fcntl(out_.ends[0], F_SETFL, O_NONBLOCK);
   fcntl(words_.ends[0], F_SETFL, O_NONBLOCK);
