@@ -123,6 +123,15 @@ class Ci(StandIns):
         self.assertIn("no time was left for: threads", self.output.splitlines())
         self.assertEqual(self.output.splitlines()[-1], "3 passed, 0 failed, 6 skipped")
 
+    def test_what_takes_all_the_time_is_ended_and_counts_as_skipped(self):
+        """clang-tidy of hundreds of files began in the last second, and a run is ended from outside after a while."""
+        self.write("tools/lint", NOTES + 'echo "lint $1" >>"$NOTES"\n[[ $1 != clang ]] || sleep 60\necho "lint $1 to its end" >>"$NOTES"\n')
+        self.git("commit", "--quiet", "--all", "--message=y")
+        self.assertEqual(self.run_ci(CI_END="0"), 0, self.output)
+        self.assertIn("lint quick to its end", self.asked)
+        self.assertNotIn("lint clang to its end", self.asked)
+        self.assertIn("no time was left for: the rest of clang's checks", self.output.splitlines())
+
     def test_the_commits_id_chooses_the_fourth_in_a_shallow_clone_too(self):
         parts, expected = [], []
         for shallow in (False, False, False, True):
