@@ -3,13 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/testing/await.h"
 #include "base/testing/value_or_abort.h"
+#include "cli/local/lock_holder_testing.h"
 #include "cli/testing.h"
-#include "local/plane/plane_lock.h"
 
 namespace capi::cli {
 namespace {
@@ -20,30 +18,8 @@ const Error kStopped{Code::kCancelled, "stopped", {}};
 
 class PlaneWatchTest : public testing::Test {
  protected:
-  ~PlaneWatchTest() override { Kill(); }
   // A supervisor, as far as the lock tells.
-  void Supervise() {
-    int ready[2];
-    ASSERT_EQ(pipe(ready), 0);
-    supervisor_ = fork();
-    if (supervisor_ == 0) {
-      auto lock = local::PlaneLock::TryTake(plane_.Lock(), local::PlaneLock::Who::kSupervisor);
-      char byte = lock.ok() && *lock ? 'y' : 'n';
-      [[maybe_unused]] ssize_t n = write(ready[1], &byte, 1);
-      for (;;) pause();
-    }
-    char byte = 0;
-    ASSERT_EQ(read(ready[0], &byte, 1), 1);
-    ASSERT_EQ(byte, 'y');
-    close(ready[0]);
-    close(ready[1]);
-  }
-  void Kill() {
-    if (supervisor_ <= 0) return;
-    kill(supervisor_, SIGKILL);
-    waitpid(supervisor_, nullptr, 0);
-    supervisor_ = 0;
-  }
+  void Supervise() { supervisor_.Hold(plane_.Lock(), local::PlaneLock::Who::kSupervisor); }
   static Context WithClock(Clock& clock) {
     Context out;
     out.clock = &clock;
@@ -54,7 +30,7 @@ class PlaneWatchTest : public testing::Test {
   local::PlaneFolder plane_ = ValueOrAbort(local::PlaneFolder::Make(temp_ / "plane"), "plane");
   FakeClock clock_;
   Context ctx_ = WithClock(clock_);
-  pid_t supervisor_ = 0;
+  LockHolder supervisor_;
 };
 
 // G2: `down` beside an `up` that waits for providers. Another `up`, which starts the supervisor anew, has the time for
@@ -65,7 +41,7 @@ TEST_F(PlaneWatchTest, StopsWhatWaitsForAPlaneThatHasEnded) {
   const std::stop_token stop = watch.context().stop;
   clock_.AwaitWaiters(1);
   EXPECT_FALSE(stop.stop_requested()) << "it runs";
-  Kill();
+  supervisor_.End(SIGKILL);
   clock_.Advance(Seconds(2));
   EXPECT_FALSE(stop.stop_requested());
   EXPECT_TRUE(Await([&] {
@@ -87,7 +63,7 @@ TEST_F(PlaneWatchTest, ExplainsAnOutageOfAPlaneThatHasEnded) {
     const Status told = watch.Explain(refused);
     ASSERT_FALSE(told.ok());
     EXPECT_EQ(told.error().message == "connection refused", runs) << told.error().message;
-    Kill();
+    supervisor_.End(SIGKILL);
   }
   PlaneWatch watch(ctx_, plane_);
   EXPECT_EQ(watch.Explain(Error{Code::kInvalidArgument, "bad", {}}).code(), Code::kInvalidArgument);

@@ -4,12 +4,12 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <utility>
 
 #include "base/testing/value_or_abort.h"
+#include "cli/local/lock_holder_testing.h"
 #include "cli/testing.h"
 
 namespace capi::cli {
@@ -20,35 +20,12 @@ using Who = local::PlaneLock::Who;
 
 class StartTest : public testing::Test {
  protected:
-  ~StartTest() override { End(SIGKILL); }
-  // Somebody who holds the lock, until a SIGTERM.
-  void Hold(Who who) {
-    int ready[2];
-    ASSERT_EQ(pipe(ready), 0);
-    holder_ = fork();
-    if (holder_ == 0) {
-      auto lock = local::PlaneLock::TryTake(plane_.Lock(), who);
-      char byte = lock.ok() && *lock ? 'y' : 'n';
-      [[maybe_unused]] ssize_t n = write(ready[1], &byte, 1);
-      for (;;) pause();
-    }
-    char byte = 0;
-    ASSERT_EQ(read(ready[0], &byte, 1), 1);
-    ASSERT_EQ(byte, 'y');
-    close(ready[0]);
-    close(ready[1]);
-  }
-  void End(int number) {
-    if (holder_ <= 0) return;
-    kill(holder_, number);
-    waitpid(holder_, nullptr, 0);
-    holder_ = 0;
-  }
+  void Hold(Who who) { holder_.Hold(plane_.Lock(), who); }
 
   TestFolder temp_;
   local::PlaneFolder plane_ = ValueOrAbort(local::PlaneFolder::Make(temp_ / "plane"), "plane");
   Getenv getenv_ = From({});
-  pid_t holder_ = 0;
+  LockHolder holder_;
 };
 
 // G8: two `down --delete` at once.
@@ -88,7 +65,7 @@ TEST_F(StartTest, WhoEndsThePlaneIsWaitedFor) {
   const auto late = LockPlane(Context{}.WithTimeout(Millis(50)), plane_);
   ASSERT_FALSE(late.ok());
   EXPECT_EQ(late.code(), Code::kDeadlineExceeded);
-  End(SIGTERM);
+  holder_.End(SIGTERM);
   EXPECT_TRUE(LockPlane(Context{}, plane_).ok());
 }
 
@@ -98,8 +75,7 @@ TEST_F(StartTest, AStoppedPlaneStaysLocked) {
   auto stopped = StopPlane(Context{}, plane_, getenv_);
   ASSERT_TRUE(stopped.ok()) << stopped.error().message;
   EXPECT_TRUE(stopped->ran);
-  int status = 0;
-  ASSERT_EQ(waitpid(std::exchange(holder_, 0), &status, 0) > 0, true);
+  int status = holder_.AwaitEnd();
   EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
   const pid_t other = fork();
   if (other == 0) {
