@@ -132,6 +132,15 @@ class Ci(StandIns):
         self.assertNotIn("lint clang to its end", self.asked)
         self.assertIn("no time was left for: the rest of clang's checks", self.output.splitlines())
 
+    def test_what_had_failed_by_then_is_a_failure(self):
+        """It counted as skipped, and the run as passed."""
+        for lines, code in (("Test #7: a ***Failed", 1), ("Test  #7: a ***Failed\\n Test #7: a  Passed", 0)):
+            with self.subTest(lines):
+                self.write("tools/lint", NOTES + f'[[ $1 != clang ]] || {{ printf "{lines}\\n"; sleep 60; }}\n')
+                self.git("commit", "--quiet", "--all", "--message=y")
+                self.assertEqual(self.run_ci(CI_END="3"), code, self.output)
+                self.assertEqual("failed: clang's checks" in self.output.splitlines(), code == 1)
+
     def test_the_commits_id_chooses_the_fourth_in_a_shallow_clone_too(self):
         parts, expected = [], []
         for shallow in (False, False, False, True):
