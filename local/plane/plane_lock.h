@@ -23,6 +23,9 @@ class PlaneLock {
   PlaneLock& operator=(PlaneLock&& other) noexcept;
   ~PlaneLock();
 
+  // From now on this process has it until it ends, so that who finds it free finds no process, either.
+  void KeepUntilExit() && { fd_ = -1; }
+
  private:
   explicit PlaneLock(int fd) : fd_(fd) {}
   int fd_;

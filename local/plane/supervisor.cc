@@ -170,7 +170,7 @@ Result<PlaneLock> Take(const Context& ctx, const PlaneFolder& folder) {
 
 Status Supervise(const Context& ctx, const SupervisorOptions& options) {
   const PlaneFolder& folder = options.folder;
-  PlaneLock lock = TRY(Take(ctx, folder));
+  TRY(Take(ctx, folder)).KeepUntilExit();
   TRY(folder.CheckIsThere());  // nobody removed it before this process had the lock
   BeginState(folder.State(), getpid(), ctx.clock->Now());
   if (size_t ended = EndLeftovers(folder.id(), kLeftoversLimit); ended > 0)

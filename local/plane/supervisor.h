@@ -22,7 +22,7 @@ struct SupervisorOptions {
 
 // Runs the plane of the folder until the context stops, and ends all of its processes. Each of them that ends before is
 // started again, and the kernel ends them all with this one, whatever ends that. kAlreadyExists where the plane runs
-// already; any other error: it couldn't come up.
+// already; any other error: it couldn't come up. The plane's lock stays this process's until its end.
 Status Supervise(const Context& ctx, const SupervisorOptions& options);
 
 }  // namespace capi::local
