@@ -42,7 +42,7 @@ class WithPlane(WithFolder):
         begun = time.monotonic()
         self.plane.must("down", *arguments)
         took = time.monotonic() - begun
-        self.assertEqual(self.plane.pids(), [])
+        self.assertEqual([local_plane.command_of(pid) for pid in self.plane.pids()], [])
         self.assertTrue(local_plane.is_free(port))
         self.assertLess(took, DOWN)
         print(f"down took {took:.2f} s", file=sys.stderr)
