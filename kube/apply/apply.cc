@@ -11,6 +11,7 @@
 #include "base/strings.h"
 #include "kube/apply/outcomes.h"
 #include "kube/apply/replace.h"
+#include "kube/apply/served.h"
 #include "kube/client/status_error.h"
 #include "kube/client/warnings.h"
 #include "kube/meta/kind.h"
@@ -157,6 +158,17 @@ bool AnyFailed(const std::vector<Outcome>& outcomes) {
                      [](const Outcome& outcome) { return outcome.error.has_value(); });
 }
 
+std::vector<const Manifest*> WrittenCrds(const std::vector<Manifest>& manifests, const std::vector<Outcome>& outcomes) {
+  std::vector<const Manifest*> written;
+  for (size_t i = 0; i < manifests.size(); ++i) {
+    const auto& change = outcomes[i].change;
+    const bool is_written =
+        change && (change->action == Change::Action::kCreated || change->action == Change::Action::kConfigured);
+    if (is_written && IsCrd(manifests[i].id)) written.push_back(&manifests[i]);
+  }
+  return written;
+}
+
 // What keeps an object after its deletion; "" for nothing. The server gives every CRD a finalizer of its own then.
 std::string WaitsFor(const Object& live) {
   std::vector<std::string> names;
@@ -214,6 +226,7 @@ Status Applier::Apply(const Context& ctx, const std::vector<Manifest>& manifests
   for (const auto& [wave, indices] : Waves(manifests, [](const Manifest& manifest) { return manifest.id; })) {
     Stage next = StageOf(manifests[indices.front()].id.group_kind());
     if (stage && next != *stage && AnyFailed(outcomes)) break;
+    if (next == Stage::kWorkloads && stage != next) AwaitServed(ctx, client_, WrittenCrds(manifests, outcomes));
     stage = next;
     RunSideBySide(options_.parallel, indices, one);
   }

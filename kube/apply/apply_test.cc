@@ -212,5 +212,45 @@ TEST_F(ApplyTest, ADeletionThatCameTooLateIsNotOurs) {
   EXPECT_FALSE(changes_[0].asked);
 }
 
+// I4: a manager that came up before its kinds were served ended, and cost a back-off.
+TEST_F(ApplyTest, WorkloadsWaitUntilTheKindsOfTheirReleaseAreServed) {
+  const std::string crd = R"({"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":
+      {"name":"foxes.x.io"},"spec":{"group":"x.io","scope":"Cluster","names":{"plural":"foxes","kind":"Fox"},"versions":
+      [{"name":"v1","served":true,"storage":true}]}})";
+  const std::string workload =
+      R"({"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d","namespace":"n"}})";
+  std::vector<Manifest> manifests;
+  for (const std::string& text : {workload, crd}) manifests.push_back(ToManifest(Object(*ParseJson(text))));
+  struct Case {
+    const char* what;
+    std::vector<http::Response> looks;  // and served from then on
+    size_t asked;
+  };
+  const Case cases[] = {
+      {"served at once", {}, 1},
+      {"without the kind, and not at all", {Answer(404), Answer(200, R"({"resources":[{"name":"foxes/status"}]})")}, 3},
+      {"nobody may look", {Answer(403, "{}")}, 1},
+      {"what isn't JSON", {Answer(200, "<html>")}, 1},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.what);
+    std::vector<std::string> order;
+    size_t looks = 0;
+    Answers([&](const http::ServerRequest& request) {
+      if (request.path == "/apis/x.io/v1") {
+        order.push_back("look");
+        return looks < c.looks.size() ? c.looks[looks++] : Answer(200, R"({"resources":[{"name":"foxes"}]})");
+      }
+      order.push_back(request.path.substr(request.path.rfind('/') + 1));
+      return Answer(200, request.body);
+    });
+    ASSERT_TRUE(Applier(client(), {}).Apply(ctx_, manifests, {}, changes_).ok());
+    std::vector<std::string> expected(c.asked, "look");
+    expected.insert(expected.begin(), "foxes.x.io");
+    expected.push_back("d");
+    EXPECT_EQ(order, expected);
+  }
+}
+
 }  // namespace
 }  // namespace capi::kube
