@@ -1,11 +1,15 @@
 #include "operator/act/certificates/ca_bundles.h"
 
 #include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
 
 #include "api/certificates/names.h"
 #include "base/encoding.h"
 #include "kube/meta/kind.h"
 #include "operator/decide/certificates/bundles.h"
+#include "operator/decide/certificates/marks.h"
 
 namespace capi::ops {
 namespace {
@@ -40,6 +44,21 @@ int Fill(const kube::Object& live, const Json& bundle, const std::vector<bool>& 
   return 1;
 }
 
+// What `wanted` has at `path` is what `has` has there; nothing is wanted of one that lacks it.
+bool IsSameAt(const kube::Object& wanted, const kube::Object& has, JsonPath path) {
+  const Json *one = Find(wanted.json(), path), *other = Find(has.json(), path);
+  return one == nullptr || (other != nullptr && *one == *other);
+}
+
+// By the webhook's name.
+std::map<std::string, std::string> WebhookBundles(const kube::Object& object) {
+  std::map<std::string, std::string> out;
+  const Json* webhooks = Find(object.json(), {"webhooks"});
+  if (webhooks == nullptr || !webhooks->is_array()) return out;
+  for (const Json& one : *webhooks) out[GetString(one, {"name"})] = GetString(one, {"clientConfig", "caBundle"});
+  return out;
+}
+
 }  // namespace
 
 kube::Object BundlesFor(const kube::Resource& resource, const kube::Object& live, const std::string& pem,
@@ -53,6 +72,15 @@ kube::Object BundlesFor(const kube::Resource& resource, const kube::Object& live
   metadata = {{"name", live.name()}, {"uid", live.uid()}};
   metadata["annotations"][std::string(api::kAnnotationCaBundle)] = BundleMark(hash, count, places - count);
   return kube::Object(std::move(fields));
+}
+
+bool HasThem(const kube::Object& live, const kube::Object& bundles) {
+  const std::string mark = bundles.annotation(api::kAnnotationCaBundle);
+  if (live.annotation(api::kAnnotationCaBundle) != mark || MarksIn(live).held != FilledIn(mark)) return false;
+  if (!IsSameAt(bundles, live, {"spec", "caBundle"})) return false;
+  if (!IsSameAt(bundles, live, {"spec", "conversion", "webhook", "clientConfig", "caBundle"})) return false;
+  const auto wanted = WebhookBundles(bundles), has = WebhookBundles(live);
+  return std::includes(has.begin(), has.end(), wanted.begin(), wanted.end());
 }
 
 kube::WriteOptions AsCertifier() {

@@ -17,6 +17,10 @@ namespace capi::ops {
 kube::Object BundlesFor(const kube::Resource& resource, const kube::Object& live, const std::string& pem,
                         const std::string& hash, const std::vector<bool>& others);
 
+// `live` says already what `bundles`, of BundlesFor, would make of it, and the operator holds just that: the API server
+// would take much work, for a CRD, to find that an apply changes nothing.
+bool HasThem(const kube::Object& live, const kube::Object& bundles);
+
 // How everything for certificates is written.
 kube::WriteOptions AsCertifier();
 

@@ -292,6 +292,7 @@ Status Certifier::Inject(const Context& ctx, const kube::ObjectId& id, const Kno
   }
   const std::vector<bool> others = known.OthersIn(*live, marks, ctx.clock->Now());
   const kube::Object bundles = BundlesFor(resource, *live, secret->Bundle(), secret->BundleHash(), others);
+  if (HasThem(*live, bundles)) return Ok();
   auto written = client_.Apply(ctx, resource, bundles, AsCertifier());
   // It is gone, or another one of that name: its event comes.
   if (!written.ok() && written.code() == Code::kConflict) return Ok();

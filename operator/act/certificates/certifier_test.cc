@@ -47,6 +47,7 @@ TEST_F(Certifying, WhatCallsTrustsFirstAndNothingIsWrittenTwice) {  // I19
   EXPECT_THAT(server_.Written(), IsEmpty());
   EXPECT_THAT(DueCertificates(Seen(), clock_.Now()), IsEmpty());
   ASSERT_TRUE(certifier_.Trust(ctx_, manifests_, inventory_).ended.ok());
+  EXPECT_THAT(server_.Written(), IsEmpty()) << "what trusts it already";
   EXPECT_THAT(DueCertificates(Seen(), clock_.Now()), IsEmpty());
 }
 
