@@ -92,9 +92,9 @@ def certificate(folder):
     return folder
 
 
-def memory_kib(pid, field):
-    """VmRSS or VmHWM, its peak."""
-    with open(f"/proc/{pid}/status", encoding="utf-8") as file:
+def memory_kib(pid, field, file_name="status"):
+    """VmRSS or VmHWM, its peak; of smaps_rollup, Pss."""
+    with open(f"/proc/{pid}/{file_name}", encoding="utf-8") as file:
         for line in file:
             if line.startswith(f"{field}:"):
                 return int(line.split()[1])
