@@ -1,6 +1,8 @@
 // G13 and G14 on a real API server, whose controllers the test plays.
 #include <gmock/gmock.h>
 
+#include <atomic>
+
 #include "base/encoding.h"
 #include "cli/local_clusters/cluster_testing.h"
 #include "fetch/archives/tar.h"
@@ -58,6 +60,36 @@ TEST_F(DestroyTest, AClusterOfAnotherNamespaceIsTold) {
   outcome = Local({"destroy", "elsewhere", "-n", "default"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_EQ(Local({"destroy", "elsewhere", "-n", ns_}).code, 0);
+}
+
+// G14: the same of its bootstrap machine, which may run and cost.
+TEST_F(DestroyTest, ABootstrapMachineOfAnotherNamespaceIsTold) {
+  MakeCluster("far");
+  MakeMachine("far-bootstrap", "far");
+  for (const char* machine : {"far-bootstrap", "another"}) {
+    Outcome outcome = Local({"destroy", "bootstrap", "far", "--machine", machine});
+    EXPECT_EQ(outcome.code, 1) << outcome.out;
+    EXPECT_THAT(outcome.err, HasSubstr("Cluster default/far isn't there, but one of that name is in namespace " + ns_ +
+                                       ": name the namespace with -n"));
+  }
+  EXPECT_TRUE(Live("Machine", "far-bootstrap").ok());
+  EXPECT_EQ(Local({"destroy", "bootstrap", "far", "-n", ns_}).code, 0);
+}
+
+// G14: what an outage has lost is deleted again, and it is said why that takes its time.
+TEST_F(DestroyTest, AnOutageIsWaitedOut) {
+  MakeCluster("my");
+  std::atomic<int> looks = 0;
+  auto proxy = Through([&](const kube::ProxyRequest& request) {
+    const bool one = request.target.find("/clusters/my") != std::string::npos;
+    // The first two are looks before anything is done.
+    return one && ++looks > 2 && looks <= 12 ? kube::Fault{.drop = true} : kube::Fault{};
+  });
+  Outcome outcome = Local({"destroy", "my", "-n", ns_});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("Waiting: Cluster " + ns_ + "/my: "));
+  EXPECT_EQ(outcome.out, "Cluster " + ns_ + "/my is deleted\n");
+  EXPECT_EQ(Live("Cluster", "my").code(), Code::kNotFound);
 }
 
 TEST_F(DestroyTest, AllOfANamespace) {

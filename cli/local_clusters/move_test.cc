@@ -90,6 +90,22 @@ TEST_F(LocalMoves, AFileThatWouldTakeTheKeyOfAnotherIsTold) {
   EXPECT_EQ(allowance_.taken(), 0);
 }
 
+// G14: who was asked about the Clusters of one management cluster, with --all, hasn't said yes to another one's.
+TEST_F(LocalMoves, AllThatIsDestroyedIsOfTheClusterThatWasLookedAt) {
+  a_.Remove("Cluster", "team", "two");  // which is paused
+  a_.OnRead([&](const std::string& target) {
+    if (target.find("/clusters?") != target.npos) folder_.Put("a", b_.Kubeconfig());
+  });
+  Fleet(b_).MakeCluster("one", false);
+  Outcome got = Clusterctl(
+      {"local", "destroy", "--all", "--yes", "-n", "team", "--timeout", "1ms", "--kubeconfig", folder_ / "a"},
+      {{"HOME", folder_.path()}});
+  a_.OnRead({});
+  EXPECT_THAT(got.err, HasSubstr("Cluster team/one is not gone after"));
+  EXPECT_TRUE(Find(*a_.Find("Cluster", "team", "one"), {"metadata", "deletionTimestamp"}) != nullptr);
+  EXPECT_TRUE(Find(*b_.Find("Cluster", "team", "one"), {"metadata", "deletionTimestamp"}) == nullptr);
+}
+
 // G15: manifests of a Cluster that isn't there aren't kept beside those that are.
 TEST_F(LocalMoves, ManifestsOfAnotherClusterAreNotKept) {
   Outcome got = Move({"-n", "team", "--manifests", Manifests("m", "{name: three, namespace: team}")});
