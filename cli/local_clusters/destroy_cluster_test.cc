@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <filesystem>
 
 #include "base/encoding.h"
 #include "cli/local_clusters/cluster_testing.h"
@@ -192,6 +193,11 @@ TEST_F(DestroyTest, TheBootstrapMachineAlone) {
 TEST_F(DestroyTest, CollectsWhatIsThereWithoutAnApiServer) {
   folder_.Put("plane/logs/etcd.log", "words of hidden-token");
   folder_.Put("plane/pods/p/manager.log.old", "before the crash");
+  folder_.Put("plane/pods/p/volumes/mounted.log", "of a Secret");
+  folder_.Put("plane/pods/p/a/b/deep.log", "deep");
+  std::filesystem::create_symlink(folder_ / "plane/logs/etcd.log", folder_ / "plane/pods/link.log");
+  // Of more than 4 MiB the end is taken, which begins in the middle of a value.
+  folder_.Put("plane/pods/large.log", "hidden-token" + std::string((4u << 20) - 5, '.'));
   // Only its owner may read it, whatever was there.
   chmod(folder_.Put("all.tar.gz", "").c_str(), 0644);
   folder_.Put("m/a.yaml",
@@ -208,11 +214,30 @@ TEST_F(DestroyTest, CollectsWhatIsThereWithoutAnApiServer) {
   struct stat found {};
   ASSERT_EQ(stat((folder_ / "all.tar.gz").c_str(), &found), 0);
   EXPECT_EQ(found.st_mode & 0777u, 0600u);
-  auto files = fetch::ReadTar(Gunzip(ReadFile(folder_ / "all.tar.gz").value(), 64u << 20).value());
+  const std::string archive = Gunzip(ReadFile(folder_ / "all.tar.gz").value(), 64u << 20).value();
+  auto files = fetch::ReadTar(archive);
   ASSERT_TRUE(files.ok()) << files.error().message;
   EXPECT_EQ((*files)["logs/etcd.log"], "words of ${X_TOKEN}");
   EXPECT_EQ((*files)["pods/p/manager.log.old"], "before the crash");
+  EXPECT_EQ((*files)["pods/p/a/b/deep.log"], "deep");
+  EXPECT_EQ((*files)["pods/large.log"], std::string((4u << 20) - 5, '.'));
+  EXPECT_FALSE(files->contains("pods/p/volumes/mounted.log"));
+  EXPECT_FALSE(files->contains("pods/link.log"));
   EXPECT_THAT((*files)["errors.txt"], HasSubstr("objects: "));
+}
+
+// G13: each kind that isn't answered would take its whole time.
+TEST_F(DestroyTest, CollectsNoMoreOfAServerThatIsSilent) {
+  auto proxy = Through([&](const kube::ProxyRequest& request) {
+    return request.target.find("limit=") == std::string::npos ? kube::Fault{} : kube::Fault{.drop = true};
+  });
+  Outcome outcome = Local({"collect", "-o", folder_ / "all.tar.gz"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const std::string archive = Gunzip(ReadFile(folder_ / "all.tar.gz").value(), 64u << 20).value();
+  auto files = fetch::ReadTar(archive);
+  ASSERT_TRUE(files.ok()) << files.error().message;
+  for (const char* what : {"Pod", "Secrets", "Clusters"})
+    EXPECT_THAT((*files)["errors.txt"], HasSubstr(std::string(what) + ": not asked for, since the API server"));
 }
 
 TEST_F(DestroyTest, CollectsObjectsAndNoSecrets) {

@@ -52,6 +52,7 @@ Run::Run(Plan plan, ManagementCluster& cluster, World& world)
     if (IsCluster(one.object)) clusters_.push_back({one.object.ns(), one.object.name()});
   }
   watch_.Without(plan_.filled);
+  watch_.OnTrouble([this](const std::string& what, const Error& error) { Waiting(what)(error); });
 }
 
 void Run::Split() {
