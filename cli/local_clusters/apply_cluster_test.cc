@@ -1,6 +1,7 @@
 // G11 and G12 on a real API server, whose controllers the test plays.
 #include <gmock/gmock.h>
 
+#include <atomic>
 #include <filesystem>
 
 #include "base/encoding.h"
@@ -168,6 +169,7 @@ TEST_F(ApplyTest, ASecondRunMakesTheMachinesThatAreMissing) {
   PlayControllers(Provision, Provision);
   Outcome outcome = Apply({"--no-collect"});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(Text("m/applied/10_machines_secret_my-boot.yaml"), AllOf(HasSubstr("uid:"), Not(HasSubstr("\ndata:"))));
   // People remove such a Secret once its machine runs.
   ASSERT_TRUE(client_->Delete(ctx_, kube::Builtin("Secret"), ns_, "my-boot").ok());
   Put("10_machines.yaml", kMachine + std::string("\n---\n") + second);
@@ -179,6 +181,33 @@ TEST_F(ApplyTest, ASecondRunMakesTheMachinesThatAreMissing) {
   EXPECT_TRUE(Live("Secret", "my-more").ok());
   EXPECT_EQ(Live("Secret", "my-boot").code(), Code::kNotFound);
   EXPECT_TRUE(Live("Machine", "my-1").ok());
+}
+
+// G11: what makes machines reads their Secret for each new one.
+TEST_F(ApplyTest, TheSecretOfWhatMakesMachinesIsAppliedAgain) {
+  Put("10_machines.yaml",
+      "{apiVersion: cluster.x-k8s.io/v1beta2, kind: MachineDeployment, metadata: {name: md, namespace: @, labels: "
+      "{cluster.x-k8s.io/cluster-name: my}}, spec: {clusterName: my, template: {spec: {bootstrap: {dataSecretName: "
+      "my-boot}}}}}\n---\n" +
+          std::string(kBoot));
+  PlayControllers(Provision, NoPlay);
+  ASSERT_EQ(Apply({"--no-collect"}).code, 0);
+  EXPECT_EQ(BootData(), "from-a-file");
+  Put("10_machines.yaml", ReplaceAll(Text("m/10_machines.yaml"), "from-a-file", "edited"));
+  ASSERT_EQ(Apply({"--no-collect"}).code, 0);
+  EXPECT_EQ(BootData(), "edited");
+  // One that is lost would keep the next machine for ever.
+  Put("10_machines.yaml", ReplaceAll(Text("m/10_machines.yaml"), "name: my-boot,", "name: other,"));
+  ASSERT_TRUE(client_->Delete(ctx_, kube::Builtin("Secret"), ns_, "my-boot").ok());
+  Outcome outcome = Apply({"--no-collect"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("names the bootstrap Secret " + ns_ + "/my-boot, which is neither"));
+  PutHook("ignition",
+          "echo '{apiVersion: v1, kind: Secret, metadata: {name: my-boot, namespace: @}, stringData: "
+          "{value: hooked}}'");
+  outcome = Apply({"--no-collect"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(BootData(), "hooked");
 }
 
 // G11: what people mend is applied, and given its time, whatever an older object says.
@@ -212,6 +241,29 @@ TEST_F(ApplyTest, GoesOnAfterAFailureThatWasMended) {
   EXPECT_EQ(outcome.code, 0) << outcome.err;
 }
 
+// G11: the same of an object whose file names no namespace.
+TEST_F(ApplyTest, GoesOnAfterAFailureOfTheCurrentNamespace) {
+  ns_ = "default";
+  kube::ApplyYaml(*client_, ReplaceAll(kDocker, "@", ns_));
+  kube::Object failed = Live("DockerCluster", "my").value();
+  Ensure(failed.json(), {"status", "failureReason"}) = "CreateError";
+  const kube::Resource resource =
+      client_->mapper().For(ctx_, {"infrastructure.cluster.x-k8s.io", "DockerCluster"}).value();
+  ASSERT_TRUE(client_->Update(ctx_, resource, failed, {.subresource = "status"}).ok());
+  Put("01_cluster.yaml", ReplaceAll(kCluster, ", namespace: @", ""));
+  std::filesystem::remove(folder_ / "m/10_machines.yaml");
+  for (const auto& [region, code] : {std::pair("a", 1), std::pair("b", 0)}) {
+    Put("02_infrastructure.yaml",
+        ReplaceAll(ReplaceAll(kDocker, ", namespace: @", ""), "region: a", std::string("region: ") + region));
+    PlayControllers(NoPlay, NoPlay);
+    Outcome outcome = Apply({"--no-collect", "--timeout", "infrastructure=2s"});
+    EXPECT_THAT(outcome.err, HasSubstr(code == 1 ? "DockerCluster default/my has failed" : "InfrastructureReady isn't"))
+        << region;
+  }
+  ASSERT_TRUE(client_->Delete(ctx_, resource, ns_, "my").ok());
+  ASSERT_TRUE(client_->Delete(ctx_, ClusterResource(), ns_, "my").ok());
+}
+
 // G11: a Secret has no generation; its change counts all the same.
 TEST_F(ApplyTest, GoesOnAfterACredentialWasMended) {
   Put("00_other_secret.yaml",
@@ -242,6 +294,24 @@ TEST_F(ApplyTest, GoesOnAfterACredentialWasMended) {
   EXPECT_EQ(outcome.code, 0) << outcome.err;
 }
 
+// G11: nor what a hook says of what it was given.
+TEST_F(ApplyTest, WordsOfAHookHaveNoValue) {
+  Put("02_infrastructure.yaml",
+      "{apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: DockerCluster, metadata: {name: my, namespace: @, "
+      "annotations: {operator.cluster.x-k8s.io/fill-in: 'X_TOKEN,X_KEY'}}, spec: {token: '${X_TOKEN}', key: "
+      "'${X_KEY}'}}");
+  PutHook("pre-provision", "printf 'a hidden-' >&2; printf 'token of one' >&2");
+  PutHook("infra-ready", "cat; cat $0 >&2");
+  PlayControllers(Provision, Provision);
+  for (const char* key : {"key-of-one-line", "key-of\ntwo-lines"}) {
+    Outcome outcome = Apply({"--no-collect"}, {{"X_TOKEN", "hidden-token"}, {"X_KEY", key}});
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_THAT(outcome.err, AllOf(HasSubstr("a ${X_TOKEN} of one"), HasSubstr("token: ${X_TOKEN}"), HasSubstr("key: "),
+                                   HasSubstr("#!/bin/sh\n")));
+    EXPECT_THAT(outcome.err, AllOf(Not(HasSubstr("hidden")), Not(HasSubstr("key-of-one"))));
+  }
+}
+
 // G11: nor what the API server does where it refuses an object.
 TEST_F(ApplyTest, ARefusalHasNoValue) {
   Put("02_infrastructure.yaml",
@@ -264,6 +334,25 @@ TEST_F(ApplyTest, AClusterThatGoesIsToldFirst) {
   kube::Object cluster = Live("Cluster", "my").value();
   cluster.json()["metadata"].erase("finalizers");
   ASSERT_TRUE(client_->Update(ctx_, ClusterResource(), cluster).ok());
+}
+
+// G11: one that a move has paused, say, is its target's by now.
+TEST_F(ApplyTest, AClusterThatIsPausedIsToldFirst) {
+  PutHook("pre-provision", "touch " + (folder_ / "called"));
+  kube::ApplyYaml(*client_, ReplaceAll(ReplaceAll(kCluster, "spec: {", "spec: {paused: true, "), "@", ns_));
+  Outcome outcome = Apply({"--no-collect"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("stage pre-provision: Cluster " + ns_ + "/my is paused"));
+  EXPECT_FALSE(ReadFile(folder_ / "called").ok());
+  std::filesystem::remove_all(folder_ / "m/hooks");
+  outcome = Apply({"--no-collect"});
+  EXPECT_THAT(outcome.err, HasSubstr("stage infrastructure: Cluster " + ns_ + "/my is paused"));
+  EXPECT_EQ(Live("DockerCluster", "my").code(), Code::kNotFound);
+  // The manifest says what is wanted.
+  Put("01_cluster.yaml", ReplaceAll(kCluster, "spec: {", "spec: {paused: false, "));
+  PlayControllers(Provision, Provision);
+  outcome = Apply({"--no-collect"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
 }
 
 // G11: somebody pauses it while the hook before works.
@@ -299,6 +388,9 @@ TEST_F(ApplyTest, AnObjectThatIsThereTwiceIsRefused) {
 
 // G11, G13: at once, and not at the end of the stage's time; and what helps to find out why is collected.
 TEST_F(ApplyTest, ATerminalFailureEndsAStageAtOnce) {
+  Put("02_infrastructure.yaml",
+      "{apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: DockerCluster, metadata: {name: my, namespace: @, "
+      "annotations: {operator.cluster.x-k8s.io/fill-in: X_TOKEN}}, spec: {token: '${X_TOKEN}'}}");
   PlayControllers(Provision, [](kube::Object& machine) {
     Ensure(machine.json(), {"status", "deprecated", "v1beta1", "failureReason"}) = "CreateError";
     Ensure(machine.json(), {"status", "deprecated", "v1beta1", "failureMessage"}) = "no quota";
@@ -306,7 +398,7 @@ TEST_F(ApplyTest, ATerminalFailureEndsAStageAtOnce) {
         Json::array({{{"type", "Ready"}, {"status", "False"}, {"reason", "Failed"}, {"message", "no quota"}}});
   });
   const MonoTime begun = SystemClock().Monotonic();
-  Outcome outcome = Apply();
+  Outcome outcome = Apply({}, {{"X_TOKEN", "hidden-token"}});
   EXPECT_LT(SystemClock().Monotonic() - begun, Seconds(60));
   EXPECT_EQ(outcome.code, 1);
   EXPECT_THAT(outcome.err,
@@ -322,6 +414,7 @@ TEST_F(ApplyTest, ATerminalFailureEndsAStageAtOnce) {
   EXPECT_THAT((*files)["clusters.txt"], HasSubstr("Cluster/my"));
   EXPECT_THAT(archive, Not(HasSubstr(Base64Encode("from-a-file"))));
   EXPECT_THAT(archive, Not(HasSubstr("from-a-file")));
+  EXPECT_THAT(archive, AllOf(HasSubstr("token: ${X_TOKEN}"), Not(HasSubstr("hidden-token"))));
 }
 
 TEST_F(ApplyTest, AStageEndsWithItsTimeAndSaysWhatItWaitsFor) {
@@ -387,6 +480,16 @@ TEST_F(ApplyTest, WaitsForAConditionOfACluster) {
   outcome = Local({"wait", "my", "-n", ns_});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_EQ(outcome.out, "Cluster " + ns_ + "/my: Available=True\n");
+  // G12: an outage is waited out, and it is said, without a terminal too.
+  std::atomic<int> looks = 0;
+  auto proxy = Through([&](const kube::ProxyRequest& request) {
+    const bool one = request.target.find("/clusters/my") != std::string::npos;
+    return one && ++looks <= 6 ? kube::Fault{.drop = true} : kube::Fault{};
+  });
+  outcome = Local({"wait", "my", "-n", ns_});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_GT(looks, 6);
+  EXPECT_THAT(outcome.err, HasSubstr("Waiting: Available=True: "));
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "cli/local_clusters/watch.h"
 #include "cli/testing.h"
 #include "kube/testing/control_plane.h"
+#include "kube/testing/fault_proxy.h"
 
 namespace capi::cli::local_clusters {
 
@@ -63,10 +64,19 @@ class LocalClustersTest : public testing::Test {
   }
 
   Outcome Local(std::vector<std::string> arguments, Variables variables = {}) {
+    const std::string through = through_.empty() ? kube::ControlPlane::Shared(false).kubeconfig() : through_;
     arguments.insert(arguments.begin(), "local");
-    arguments.insert(arguments.end(), {"--kubeconfig", kube::ControlPlane::Shared(false).kubeconfig()});
+    arguments.insert(arguments.end(), {"--kubeconfig", through});
     variables["HOME"] = folder_.path();
     return Clusterctl(arguments, variables);
+  }
+
+  // Commands meet these faults from now on, as long as the proxy is there.
+  std::unique_ptr<kube::FaultProxy> Through(std::function<kube::Fault(const kube::ProxyRequest&)> faults) {
+    auto proxy = kube::FaultProxy::Start(kube::ControlPlane::Shared(false).config()).value();
+    proxy->SetFaults(std::move(faults));
+    through_ = proxy->WriteKubeconfig(folder_.path());
+    return proxy;
   }
 
   // YAML with @ for the test's namespace.
@@ -91,6 +101,8 @@ class LocalClustersTest : public testing::Test {
   std::unique_ptr<kube::Client> client_;
 
  private:
+  std::string through_;  // a kubeconfig; "" for that of the control plane
+
   static std::string GroupOf(const std::string& kind) {
     return kind.starts_with("Docker") ? "infrastructure.cluster.x-k8s.io" : "cluster.x-k8s.io";
   }

@@ -36,6 +36,8 @@ constexpr std::uintmax_t kMostOfLog = 4u << 20;
 constexpr size_t kMostOfObjects = 192u << 20;
 constexpr size_t kMostOfLogs = 64u << 20;
 constexpr size_t kMaxName = 100;  // of a file in an archive (tar.h)
+// A server that answers none of so many kinds, one after the other, is asked for no more: each takes its whole time.
+constexpr int kMostSilent = 2;
 
 using Files = std::map<std::string, std::string>;
 
@@ -61,13 +63,18 @@ class Gatherer {
   void AddKind(const kube::Resource& resource);
   void SecretNames();
   void AddConditions(const kube::Object& object);
+  void AddLogs(const std::string& folder, const std::string& name);
   void AddLog(const fs::path& file, const std::string& name);
+  // Where the server is silent: names what isn't asked for.
+  bool IsSilent(const std::string& what);
+  void Heard(const std::string& what, const Status& answer);
 
   const Context& ctx_;
   ManagementCluster& cluster_;
   const GatherInput& input_;
   Files files_;
   size_t room_ = kMostOfObjects;
+  int silent_ = 0;                   // kinds, one after the other, that weren't answered
   std::string errors_, bad_, good_;  // conditions: those that aren't as they should be, and the others
 };
 
@@ -94,7 +101,21 @@ void Gatherer::AddConditions(const kube::Object& object) {
   }
 }
 
+bool Gatherer::IsSilent(const std::string& what) {
+  if (silent_ < kMostSilent) return false;
+  Miss(what, "not asked for, since the API server has answered none of the kinds before");
+  return true;
+}
+
+void Gatherer::Heard(const std::string& what, const Status& answer) {
+  const bool silent = !answer.ok() && (answer.code() == Code::kUnavailable || answer.code() == Code::kDeadlineExceeded);
+  silent_ = silent ? silent_ + 1 : 0;
+  if (!answer.ok()) Miss(what, answer.error().message);
+}
+
 void Gatherer::AddKind(const kube::Resource& resource) {
+  const std::string kind = kube::GroupKind{resource.group, resource.kind}.ToString();
+  if (IsSilent(kind)) return;
   std::string text;
   auto see = [&](std::vector<kube::Object> page) -> Status {
     for (kube::Object& object : page) {
@@ -107,19 +128,19 @@ void Gatherer::AddKind(const kube::Resource& resource) {
     return Ok();
   };
   Status listed = cluster_.client().ListPages(ctx_, resource, "", {}, see);
-  const std::string kind = kube::GroupKind{resource.group, resource.kind}.ToString();
-  if (!listed.ok()) Miss(kind, listed.error().message);
+  Heard(kind, listed);
   Add(fmt::format("objects/{}.yaml", kind), std::move(text));
 }
 
 void Gatherer::SecretNames() {
+  if (IsSilent("Secrets")) return;
   std::string text;
   auto see = [&](std::vector<kube::Object> page) -> Status {
     for (const kube::Object& object : page) text += fmt::format("{}/{}\n", object.ns(), object.name());
     return Ok();
   };
   Status listed = cluster_.client().ListPages(ctx_, kube::Builtin("Secret"), "", {.metadata_only = true}, see);
-  if (!listed.ok()) Miss("Secrets", listed.error().message);
+  Heard("Secrets", listed);
   Add("objects/secret-names.txt", std::move(text));
 }
 
@@ -142,6 +163,7 @@ Status Gatherer::Objects() {
 }
 
 void Gatherer::Trees() {
+  if (IsSilent("Clusters")) return;
   std::ostringstream nowhere;
   LiveLines none(nowhere, 0);
   ClusterWatch watch(cluster_.client(), none, false);
@@ -149,7 +171,14 @@ void Gatherer::Trees() {
   if (!clusters.ok()) return Miss("Clusters", clusters.error().message);
   std::string text;
   for (const kube::Object& one : clusters->items) {
-    for (const std::string& line : watch.Tree(ctx_, {one.ns(), one.name()})) text += PrintableLine(line) + "\n";
+    const std::string what = fmt::format("the tree of Cluster {}/{}", one.ns(), one.name());
+    if (IsSilent(what)) continue;
+    std::vector<std::string> missing;
+    auto tree = watch.Tree(ctx_, {one.ns(), one.name()}, missing);
+    Heard(what, tree.ok() ? Ok() : Status(tree.error()));
+    for (const std::string& why : missing) Miss(what, why);
+    if (!tree.ok()) continue;
+    for (const std::string& line : *tree) text += PrintableLine(line) + "\n";
     text += "\n";
   }
   Add("clusters.txt", std::move(text));
@@ -164,6 +193,7 @@ void Gatherer::AddLog(const fs::path& file, const std::string& name) {
   std::string text(std::min(size, kMostOfLog), '\0');
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<size_t>(in.gcount()));
+  if (size > kMostOfLog) text = WithoutCutValue(std::move(text), input_.filled);
   Add(name, std::move(text));
 }
 
@@ -171,19 +201,23 @@ void Gatherer::AddLog(const fs::path& file, const std::string& name) {
 void Gatherer::Logs() {
   if (input_.plane.empty()) return;
   room_ = kMostOfLogs;
-  for (const char* part : {"logs", "pods"}) {
-    const fs::path root = fs::path(input_.plane) / part;
+  for (const char* part : {"logs", "pods"}) AddLogs(fmt::format("{}/{}", input_.plane, part), part);
+}
+
+// A folder may vanish while it is walked: a Pod's is taken away after its end. The others are read all the same.
+void Gatherer::AddLogs(const std::string& folder, const std::string& name) {
+  auto entries = ListDir(folder);
+  if (!entries.ok() && entries.code() != Code::kNotFound) Miss(name, entries.error().message);
+  if (!entries.ok()) return;
+  for (const std::string& entry : *entries) {
+    const std::string path = folder + "/" + entry, inside = name + "/" + entry;
     std::error_code error;
-    fs::recursive_directory_iterator at(root, fs::directory_options::skip_permission_denied, error), end;
-    for (; !error && at != end; at.increment(error)) {
-      if (at->is_directory() && at->path().filename() == "volumes") at.disable_recursion_pending();
-      // The end of what was there before a log began anew may have the crash that one looks for.
-      const std::string name = at->path().filename().string();
-      const bool is_log = name.ends_with(".log") || name.ends_with(".log.old");
-      if (!is_log || !at->is_regular_file() || at->is_symlink()) continue;
-      AddLog(at->path(), fmt::format("{}/{}", part, fs::relative(at->path(), root).string()));
-    }
-    if (error && error != std::errc::no_such_file_or_directory) Miss(root.string(), error.message());
+    const fs::file_type type = fs::symlink_status(path, error).type();  // no link is followed
+    if (error && error != std::errc::no_such_file_or_directory) Miss(inside, error.message());
+    if (type == fs::file_type::directory && entry != "volumes") AddLogs(path, inside);
+    // The end of what was there before a log began anew may have the crash that one looks for.
+    const bool is_log = entry.ends_with(".log") || entry.ends_with(".log.old");
+    if (is_log && type == fs::file_type::regular) AddLog(path, inside);
   }
 }
 

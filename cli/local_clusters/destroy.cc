@@ -32,12 +32,12 @@ struct Deleting {
   const Context& ctx;
   ManagementCluster& cluster;
   LiveLines& lines;
+  Notes& notes;
 };
 
 // Asks where it has to. `ctx` is one that Ctrl-C ends as ever: nobody looks at a stop while a question stands.
-Result<std::vector<ClusterName>> ChooseClusters(const Context& ctx, const Target& target, const DestroyOptions& options,
-                                                World& world) {
-  ManagementCluster cluster = TRY(OpenTarget(ctx, target.cluster, world));
+Result<std::vector<ClusterName>> ChooseClusters(const Context& ctx, ManagementCluster& cluster,
+                                                const DestroyOptions& options, World& world) {
   const std::string ns = options.ns.empty() ? cluster.ns() : options.ns;
   std::vector<ClusterName> out;
   for (const std::string& name : options.names) out.push_back({ns, name});
@@ -79,12 +79,12 @@ Status CheckNotPaused(const kube::Object& object) {
                {}};
 }
 
-// Nothing is begun where one can't be. `guessed`: nobody has named their namespace.
-Status CheckClusters(Deleting& in, const std::vector<ClusterName>& clusters, bool guessed) {
+// Nothing is begun where one can't be. `guessed`: nobody has named their namespace. `held`: a pause keeps it.
+Status CheckClusters(Deleting& in, const std::vector<ClusterName>& clusters, bool guessed, bool held = true) {
   for (const ClusterName& name : clusters) {
     auto live = in.cluster.client().Get(in.ctx, ClusterResource(), name.ns, name.name);
     if (!live.ok() && live.code() != Code::kNotFound) return live.error();
-    if (live.ok()) TRY(CheckNotPaused(*live));
+    if (live.ok() && held) TRY(CheckNotPaused(*live));
     if (!live.ok() && guessed) TRY(CheckNotElsewhere(in, name));
   }
   return Ok();
@@ -95,6 +95,7 @@ struct Victim {
   ClusterName name;
   std::string uid;
   std::optional<Status> end = {};  // gone, or what no wait mends
+  std::string trouble = {};        // why the last look failed, "" where it didn't
 };
 
 // Deletes what has that uid still, where that isn't begun yet: an answer that was lost is asked for again.
@@ -106,14 +107,28 @@ Status DeleteOnce(Deleting& in, const kube::Resource& resource, const Victim& vi
   return deleted.ok() || deleted.error().Transient() || !bounded.Check().ok() ? Ok() : deleted;
 }
 
+// Without a terminal nothing else is seen of an outage.
+void SayTrouble(Deleting& in, const std::string& what, Victim& victim, const std::string& why) {
+  if (!why.empty() && why != victim.trouble) {
+    in.lines.Draw({});
+    in.notes.Say(0, fmt::format("Waiting: {}: {}", what, why));
+  }
+  victim.trouble = why;
+}
+
 // One look. `line` gets how it is.
 void Look(Deleting& in, const kube::Resource& resource, Victim& victim, const Context& bounded, std::string& line) {
   auto live = in.cluster.client().Get(OneCall(bounded), resource, victim.name.ns, victim.name.name);
   if (!live.ok()) {
     if (live.code() == Code::kNotFound) victim.end = Ok();
     if (!victim.end && !live.error().Transient() && bounded.Check().ok()) victim.end = live.error();
+    if (victim.end || !bounded.Check().ok()) return;
+    const std::string what = fmt::format("{} {}/{}", resource.kind, victim.name.ns, victim.name.name);
+    SayTrouble(in, what, victim, live.error().message);
+    line = fmt::format("{}: {}", what, victim.trouble);
     return;
   }
+  victim.trouble.clear();
   if (live->uid() != victim.uid) {  // a new one of its name
     victim.end = Ok();
     return;
@@ -212,7 +227,7 @@ Status DeleteClusters(Deleting& in, const std::vector<ClusterName>& clusters, Mi
     Tell(to_tell, in, victim.name, world);
     const std::string name = fmt::format("{}/{}", victim.name.ns, victim.name.name);
     if (!victim.end) {
-      late.push_back(name);
+      late.push_back(victim.trouble.empty() ? name : fmt::format("{} ({})", name, victim.trouble));
     } else {
       code = victim.end->code();
       failed.push_back(fmt::format("Cluster {}: {}", name, victim.end->error().message));
@@ -271,12 +286,13 @@ Status Destroy(const Context& parent, const GlobalOptions& global, const Destroy
   // Nothing of it is needed; one that was asked for has to be right.
   TRY(LoadConfig(parent, global, world.getenv, notes));
   Target target = TRY(TargetOf(options.target, world.getenv));
-  std::vector<ClusterName> clusters = TRY(ChooseClusters(parent, target, options, world));
+  // Once: while a question stands, the file may become another cluster's.
+  ManagementCluster cluster = TRY(OpenTarget(parent, target.cluster, world));
+  std::vector<ClusterName> clusters = TRY(ChooseClusters(parent, cluster, options, world));
   Interrupt interrupt;
   Context ctx = parent.WithStop(interrupt.token());
-  ManagementCluster cluster = TRY(OpenTarget(ctx, target.cluster, world));
   LiveLines lines(world.err, world.err_columns);
-  Deleting in{ctx, cluster, lines};
+  Deleting in{ctx, cluster, lines, notes};
   TRY(OrInterrupted(ctx, CheckClusters(in, clusters, options.ns.empty() && !options.all)));
   TRY(OrInterrupted(ctx, DeleteClusters(in, clusters, timeout, world)));
   if (clusters.empty()) world.out << "No Clusters are there\n";
@@ -294,11 +310,12 @@ Status DestroyBootstrap(const Context& parent, const GlobalOptions& global, cons
   Target target = TRY(TargetOf(options.target, world.getenv));
   ManagementCluster cluster = TRY(OpenTarget(ctx, target.cluster, world));
   LiveLines lines(world.err, world.err_columns);
-  Deleting in{ctx, cluster, lines};
+  Deleting in{ctx, cluster, lines, notes};
   const ClusterName name{options.ns.empty() ? cluster.ns() : options.ns,
                          options.machine.empty() ? options.names[0] + "-bootstrap" : options.machine};
   auto machine = cluster.client().Get(ctx, MachineResource(), name.ns, name.name);
   if (!machine.ok() && machine.code() == Code::kNotFound) {
+    TRY(CheckClusters(in, {{name.ns, options.names[0]}}, options.ns.empty(), false));
     world.out << fmt::format("Machine {}/{} isn't there\n", name.ns, name.name);
     return Ok();
   }
@@ -308,7 +325,7 @@ Status DestroyBootstrap(const Context& parent, const GlobalOptions& global, cons
   TRY(CheckStandsAlone(*machine));
   TRY(CheckNotPaused(*machine));
   TRY(CheckClusters(in, {{name.ns, options.names[0]}}, false));
-  std::vector<Victim> victims = {{name, machine->uid()}};
+  std::vector<Victim> victims = {{name, machine->uid(), {}, ""}};
   DeleteAndWait(in, MachineResource(), victims, ctx.WithTimeout(timeout), [&](const ClusterName& gone) {
     world.out << fmt::format("Machine {}/{} is deleted\n", gone.ns, gone.name);
   });
@@ -317,7 +334,7 @@ Status DestroyBootstrap(const Context& parent, const GlobalOptions& global, cons
   if (end && end->ok()) return Ok();
   const Error error = end ? end->error() : Error{Code::kDeadlineExceeded, "its time is over", {}};
   auto last = cluster.client().Get(ctx.WithStop({}).WithTimeout(kToTell), MachineResource(), name.ns, name.name);
-  const std::string why = last.ok() ? HangsBy(*last) : error.message;
+  const std::string why = last.ok() ? HangsBy(*last) : victims[0].trouble.empty() ? error.message : victims[0].trouble;
   return OrInterrupted(ctx,
                        Error{error.code, fmt::format("Machine {}/{} is not gone: {}", name.ns, name.name, why), {}});
 }

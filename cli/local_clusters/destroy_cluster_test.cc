@@ -1,6 +1,9 @@
 // G13 and G14 on a real API server, whose controllers the test plays.
 #include <gmock/gmock.h>
 
+#include <atomic>
+#include <filesystem>
+
 #include "base/encoding.h"
 #include "cli/local_clusters/cluster_testing.h"
 #include "fetch/archives/tar.h"
@@ -58,6 +61,36 @@ TEST_F(DestroyTest, AClusterOfAnotherNamespaceIsTold) {
   outcome = Local({"destroy", "elsewhere", "-n", "default"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_EQ(Local({"destroy", "elsewhere", "-n", ns_}).code, 0);
+}
+
+// G14: the same of its bootstrap machine, which may run and cost.
+TEST_F(DestroyTest, ABootstrapMachineOfAnotherNamespaceIsTold) {
+  MakeCluster("far");
+  MakeMachine("far-bootstrap", "far");
+  for (const char* machine : {"far-bootstrap", "another"}) {
+    Outcome outcome = Local({"destroy", "bootstrap", "far", "--machine", machine});
+    EXPECT_EQ(outcome.code, 1) << outcome.out;
+    EXPECT_THAT(outcome.err, HasSubstr("Cluster default/far isn't there, but one of that name is in namespace " + ns_ +
+                                       ": name the namespace with -n"));
+  }
+  EXPECT_TRUE(Live("Machine", "far-bootstrap").ok());
+  EXPECT_EQ(Local({"destroy", "bootstrap", "far", "-n", ns_}).code, 0);
+}
+
+// G14: what an outage has lost is deleted again, and it is said why that takes its time.
+TEST_F(DestroyTest, AnOutageIsWaitedOut) {
+  MakeCluster("my");
+  std::atomic<int> looks = 0;
+  auto proxy = Through([&](const kube::ProxyRequest& request) {
+    const bool one = request.target.find("/clusters/my") != std::string::npos;
+    // The first two are looks before anything is done.
+    return one && ++looks > 2 && looks <= 12 ? kube::Fault{.drop = true} : kube::Fault{};
+  });
+  Outcome outcome = Local({"destroy", "my", "-n", ns_});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("Waiting: Cluster " + ns_ + "/my: "));
+  EXPECT_EQ(outcome.out, "Cluster " + ns_ + "/my is deleted\n");
+  EXPECT_EQ(Live("Cluster", "my").code(), Code::kNotFound);
 }
 
 TEST_F(DestroyTest, AllOfANamespace) {
@@ -160,6 +193,11 @@ TEST_F(DestroyTest, TheBootstrapMachineAlone) {
 TEST_F(DestroyTest, CollectsWhatIsThereWithoutAnApiServer) {
   folder_.Put("plane/logs/etcd.log", "words of hidden-token");
   folder_.Put("plane/pods/p/manager.log.old", "before the crash");
+  folder_.Put("plane/pods/p/volumes/mounted.log", "of a Secret");
+  folder_.Put("plane/pods/p/a/b/deep.log", "deep");
+  std::filesystem::create_symlink(folder_ / "plane/logs/etcd.log", folder_ / "plane/pods/link.log");
+  // Of more than 4 MiB the end is taken, which begins in the middle of a value.
+  folder_.Put("plane/pods/large.log", "hidden-token" + std::string((4u << 20) - 5, '.'));
   // Only its owner may read it, whatever was there.
   chmod(folder_.Put("all.tar.gz", "").c_str(), 0644);
   folder_.Put("m/a.yaml",
@@ -176,11 +214,30 @@ TEST_F(DestroyTest, CollectsWhatIsThereWithoutAnApiServer) {
   struct stat found {};
   ASSERT_EQ(stat((folder_ / "all.tar.gz").c_str(), &found), 0);
   EXPECT_EQ(found.st_mode & 0777u, 0600u);
-  auto files = fetch::ReadTar(Gunzip(ReadFile(folder_ / "all.tar.gz").value(), 64u << 20).value());
+  const std::string archive = Gunzip(ReadFile(folder_ / "all.tar.gz").value(), 64u << 20).value();
+  auto files = fetch::ReadTar(archive);
   ASSERT_TRUE(files.ok()) << files.error().message;
   EXPECT_EQ((*files)["logs/etcd.log"], "words of ${X_TOKEN}");
   EXPECT_EQ((*files)["pods/p/manager.log.old"], "before the crash");
+  EXPECT_EQ((*files)["pods/p/a/b/deep.log"], "deep");
+  EXPECT_EQ((*files)["pods/large.log"], std::string((4u << 20) - 5, '.'));
+  EXPECT_FALSE(files->contains("pods/p/volumes/mounted.log"));
+  EXPECT_FALSE(files->contains("pods/link.log"));
   EXPECT_THAT((*files)["errors.txt"], HasSubstr("objects: "));
+}
+
+// G13: each kind that isn't answered would take its whole time.
+TEST_F(DestroyTest, CollectsNoMoreOfAServerThatIsSilent) {
+  auto proxy = Through([&](const kube::ProxyRequest& request) {
+    return request.target.find("limit=") == std::string::npos ? kube::Fault{} : kube::Fault{.drop = true};
+  });
+  Outcome outcome = Local({"collect", "-o", folder_ / "all.tar.gz"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const std::string archive = Gunzip(ReadFile(folder_ / "all.tar.gz").value(), 64u << 20).value();
+  auto files = fetch::ReadTar(archive);
+  ASSERT_TRUE(files.ok()) << files.error().message;
+  for (const char* what : {"Pod", "Secrets", "Clusters"})
+    EXPECT_THAT((*files)["errors.txt"], HasSubstr(std::string(what) + ": not asked for, since the API server"));
 }
 
 TEST_F(DestroyTest, CollectsObjectsAndNoSecrets) {

@@ -60,15 +60,6 @@ Result<std::vector<std::string>> FilesOf(const std::string& folder) {
   return out;
 }
 
-Status CheckObject(const kube::Object& object) {
-  if (!object.json().is_object()) return Invalid("it is no object");
-  if (object.kind().empty()) return Invalid("it has no kind");
-  if (object.api_version().empty()) return Invalid("it has no apiVersion");
-  if (object.kind() == "List") return Invalid("it is a List: write its items as documents of their own");
-  if (object.name().empty()) return Invalid("it has no metadata.name");
-  return Ok();
-}
-
 std::string FreeName(std::string name, const std::set<std::string>& taken) {
   // An object's name alone may have 253 characters, a file's 255.
   if (name.size() > kMostOfName)
@@ -113,6 +104,15 @@ kube::Object ForReading(kube::Object object) {
 }
 
 }  // namespace
+
+Status CheckObject(const kube::Object& object) {
+  if (!object.json().is_object()) return Invalid("it is no object");
+  if (object.kind().empty()) return Invalid("it has no kind");
+  if (object.api_version().empty()) return Invalid("it has no apiVersion");
+  if (object.kind() == "List") return Invalid("it is a List: write its items as documents of their own");
+  if (object.name().empty()) return Invalid("it has no metadata.name");
+  return Ok();
+}
 
 std::string Manifest::Where() const { return fmt::format("{}:{}", file, line); }
 

@@ -18,6 +18,9 @@ struct Manifest {
   std::string Where() const;  // "01_cluster_a.yaml:1"
 };
 
+// kInvalidArgument for what is no object with apiVersion, kind and name, and for a List; no error repeats a value.
+Status CheckObject(const kube::Object& object);
+
 // Writes each object into a file of its own. kAlreadyExists, before anything is written, for a folder that has YAML
 // files already. Returns the names, sorted; where one can't be written, all are taken away again.
 Result<std::vector<std::string>> WriteManifests(const std::string& folder, const std::vector<kube::Object>& objects);

@@ -52,6 +52,31 @@ Status Check(const ManifestsOptions& options) {
   return CheckSources(options.generate);
 }
 
+// A credential that was named and isn't marked would lie in the files with its value.
+Status CheckRules(const CredentialRules& rules) {
+  for (const std::string& name : rules.yes) {
+    if (rules.no.contains(name))
+      return Invalid(fmt::format("--credential and --no-credential both name {}: name it with one of them", name));
+    if (rules.plain.contains(name))
+      return Invalid(fmt::format("--credential {}: it is in the files with its value always, and no credential", name));
+  }
+  return Ok();
+}
+
+// `known`: the variables of all texts.
+Status CheckNames(const CredentialRules& rules, const std::set<std::string>& known) {
+  auto check = [&](const std::set<std::string>& names, std::string_view flag) -> Status {
+    for (const std::string& name : names) {
+      if (!known.contains(name))
+        return Invalid(fmt::format("{} {}: the template has no such variable. It has {}", flag, name,
+                                   known.empty() ? "none" : Join(std::vector(known.begin(), known.end()), ", ")));
+    }
+    return Ok();
+  };
+  TRY(check(rules.yes, "--credential"));
+  return check(rules.no, "--no-credential");
+}
+
 // What the cluster needs before all else: a namespace, unless the template brings it.
 void AddNamespace(std::vector<kube::Object>& objects, const std::string& ns) {
   auto is_it = [&](const kube::Object& one) { return PartOf(one, false) == Part::kNamespace && one.name() == ns; };
@@ -86,15 +111,17 @@ Status Manifests(const Context& ctx, const GlobalOptions& global, const Manifest
   if (generate.target_namespace.empty()) generate.target_namespace = "default";
   const std::string& ns = generate.target_namespace;
   auto flags = TRY(VariablesOf(generate, config));
+  const CredentialRules rules = RulesOf(options, flags);
+  TRY(CheckRules(rules));
   Lookup lookup(config, flags);
   MaybeCluster no_cluster = NoCluster();
   WorkloadTemplate found = TRY(FindTemplate(ctx, config, generate, no_cluster, world, notes));
-  const CredentialRules rules = RulesOf(options, flags);
   const std::string mark = RandomMark();
-  std::set<std::string> defaulted;
+  std::set<std::string> defaulted, known;
   auto render = [&](const std::string& text, const std::string& what) -> Result<std::vector<kube::Object>> {
     auto objects = RenderWithReferences(text, lookup.function(), rules, ns, mark, &defaulted);
     if (lookup.error()) return *lookup.error();
+    known.merge(VariablesIn(text));
     if (objects.ok() || objects.error().message.starts_with("value for variables")) return objects;
     return objects.error().With(what);
   };
@@ -104,6 +131,7 @@ Status Manifests(const Context& ctx, const GlobalOptions& global, const Manifest
       for (kube::Object& object : TRY(render(one.text, one.file))) objects.push_back(std::move(object));
     }
   }
+  TRY(CheckNames(rules, known));
   for (const std::string& surprise : config.Surprises()) notes.Warn(surprise);
   if (!std::any_of(objects.begin(), objects.end(), IsCluster))
     return Invalid(fmt::format("{} has no Cluster", found.source));

@@ -83,6 +83,29 @@ TEST_F(ManifestsTest, OtherVariablesAreNeeded) {
   EXPECT_THAT(outcome.err, HasSubstr("[REGION]"));
 }
 
+// G10: who names a credential that isn't there would find its value in the files.
+TEST_F(ManifestsTest, NamesOfCredentialsAreThoseOfTheTemplate) {
+  struct Case {
+    std::vector<std::string> flags;
+    std::string error;
+  };
+  const Case cases[] = {
+      {{"--credential", "REGIO"}, "--credential REGIO: the template has no such variable. It has CLOUD_PASSWORD, CLU"},
+      {{"--no-credential", "CLOUD_PASS"}, "--no-credential CLOUD_PASS: the template has no such variable"},
+      {{"--credential", "REGION", "--no-credential", "REGION"}, "both name REGION"},
+      {{"--credential", "KUBERNETES_VERSION"}, "--credential KUBERNETES_VERSION: it is in the files"},
+      {{"--credential", "WORKER_MACHINE_COUNT"}, "--credential WORKER_MACHINE_COUNT: it is in the files"},
+  };
+  for (const Case& c : cases) {
+    Outcome outcome = Make(c.flags);
+    EXPECT_EQ(outcome.code, 1) << c.error;
+    EXPECT_THAT(outcome.err, HasSubstr(c.error));
+    EXPECT_FALSE(ListDir(folder_ / "out").ok());
+  }
+  EXPECT_EQ(Make({"--credential", "REGION"}).code, 0);
+  EXPECT_THAT(Text("02_infrastructure_dockercluster_my.yaml"), HasSubstr("region: ${REGION}"));
+}
+
 // What somebody has edited is never written over.
 TEST_F(ManifestsTest, AreNotWrittenOverOthers) {
   folder_.Put("out/01_cluster_my.yaml", "edited");

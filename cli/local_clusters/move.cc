@@ -21,6 +21,7 @@ namespace {
 
 constexpr std::string_view kMapName = "local-manifests";
 constexpr std::string_view kMapLabel = "operator.cluster.x-k8s.io/local-manifests";
+constexpr std::string_view kAppliedPrefix = "applied.";  // of the keys of what was written back
 // A ConfigMap has 1 MiB at most.
 constexpr size_t kMostOfMap = 900u << 10;
 constexpr size_t kMostOfKey = 253;
@@ -79,8 +80,17 @@ Status CheckNamespaces(const std::string& folder, const std::string& ns, const s
   return Ok();
 }
 
+// The Clusters that are about to move; none where an earlier run has moved them all.
+Result<std::set<std::string>> ClustersAt(const Context& ctx, ManagementCluster& source, const std::string& ns) {
+  std::set<std::string> out;
+  auto there = source.client().List(ctx, ClusterResource(), ns, {.metadata_only = true});
+  if (!there.ok() && there.code() == Code::kNotFound) return out;  // no cluster of this contract: the move says so
+  for (const kube::Object& one : TRY(there).items) out.insert(one.name());
+  return out;
+}
+
 // A plane whose Clusters have moved is taken away next: nobody is told that without seeing them there. `names`: those
-// of the folder; none where any Cluster of the namespace will do.
+// that moved, and those of the folder; none, where an earlier run has moved all: any Cluster of the namespace will do.
 Status CheckArrived(const Context& ctx, ManagementCluster& target, const std::string& ns,
                     const std::set<std::string>& names) {
   kube::ObjectList there = TRY_WITH(target.client().List(ctx, ClusterResource(), ns, {.metadata_only = true}),
@@ -129,9 +139,17 @@ Result<std::vector<kube::Object>> ManifestMaps(const std::string& folder, const 
   std::map<std::string, std::string> files;
   std::string cluster;
   TRY(AddFiles(folder, "", files, cluster));
+  for (const auto& [name, text] : files) {
+    if (name.starts_with(kAppliedPrefix))
+      return Error{Code::kInvalidArgument,
+                   fmt::format("{}/{} can't be kept: what `local apply` has written back is kept under such a name. "
+                               "Rename it",
+                               folder, name),
+                   {}};
+  }
   if (cluster.empty())
     return Error{Code::kInvalidArgument, fmt::format("the manifests in {} have no Cluster", folder), {}};
-  Status applied = AddFiles(folder + "/applied", "applied.", files, cluster);
+  Status applied = AddFiles(folder + "/applied", std::string(kAppliedPrefix), files, cluster);
   if (!applied.ok() && applied.code() != Code::kNotFound) return applied.error();
   std::vector<kube::Object> out;
   size_t size = 0;
@@ -165,7 +183,8 @@ Status LocalMove(const Context& parent, const GlobalOptions& global, const Local
                  "prints it",
                  {}};
   ClusterOptions from = TRY(TargetOf(options.target, world.getenv)).cluster;
-  const std::string current = TRY(ManagementCluster::Open(from, world.getenv)).ns();
+  ManagementCluster source = TRY(ManagementCluster::Open(from, world.getenv));
+  const std::string current = source.ns();
   const std::string ns = options.ns.empty() ? current : options.ns;
   std::set<std::string> names;
   // Before anything moves: what can't be kept is told.
@@ -174,6 +193,7 @@ Status LocalMove(const Context& parent, const GlobalOptions& global, const Local
     TRY(CheckNamespaces(options.manifests, ns, current));
     names = ClustersOf(TRY(ReadManifests(options.manifests)));
   }
+  if (!options.dry_run) names.merge(TRY(ClustersAt(parent, source, ns)));
   MoveOptions move;
   move.from = from;
   move.to = options.to;

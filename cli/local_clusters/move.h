@@ -23,8 +23,8 @@ Status LocalMove(const Context& parent, const GlobalOptions& global, const Local
 
 // The ConfigMaps that keep a folder of manifests, with what `local apply` has written back, in a namespace: as many as
 // their size asks for, named for the folder's first Cluster. kInvalidArgument for a file that fits into none or has a
-// name that is no key, and for a folder without a Cluster. Files have references in the place of
-// credentials; Secrets aren't kept.
+// name that is no key or that of a file of `applied`, and for a folder without a Cluster. Files have references in the
+// place of credentials; Secrets aren't kept.
 Result<std::vector<kube::Object>> ManifestMaps(const std::string& folder, const std::string& ns);
 
 }  // namespace capi::cli::local_clusters

@@ -7,6 +7,7 @@
 namespace capi::cli::local_clusters {
 namespace {
 
+using move::Fleet;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -43,6 +44,66 @@ TEST_F(LocalMoves, NothingThatMovesIsAnError) {
   EXPECT_THAT(got.err, HasSubstr("the target has no Cluster in namespace default: keep the plane"));
   EXPECT_THAT(got.out, Not(HasSubstr("kept")));
   EXPECT_TRUE(a_.Find("Cluster", "team", "one").has_value());
+}
+
+// G15: another Cluster of the target's namespace is none of those that move.
+TEST_F(LocalMoves, TheClustersThatMovedAreLookedFor) {
+  Fleet(b_).Make("Cluster", "stranger");
+  // Somebody takes one away as soon as it is there.
+  b_.OnRead([&](const std::string& target) {
+    if (target.find("/namespaces/team/clusters?") != target.npos && !a_.Find("Cluster", "team", "one"))
+      b_.Remove("Cluster", "team", "one");
+  });
+  Outcome got = Move({"-n", "team"});
+  b_.OnRead({});
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("the target has no Cluster one in namespace team: keep the plane"));
+}
+
+// G15: with what `local apply` has written back, and without what an earlier, larger folder has left.
+TEST_F(LocalMoves, ManifestsAreKept) {
+  const std::string manifests = Manifests("m", "{name: one, namespace: team}");
+  folder_.Put("m/applied/01_cluster.yaml",
+              "{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {name: one, namespace: team, uid: u}}");
+  folder_.Put("m/00_secret.yaml", "{apiVersion: v1, kind: Secret, metadata: {name: s}, stringData: {a: hidden}}");
+  for (const char* earlier : {"local-manifests.one", "local-manifests-2.one"}) Fleet(b_).Make("ConfigMap", earlier);
+  Outcome got = Move({"-n", "team", "--manifests", manifests});
+  ASSERT_EQ(got.code, 0) << got.err;
+  EXPECT_THAT(got.out, HasSubstr("The manifests are kept in ConfigMap team/local-manifests.one"));
+  auto map = b_.Find("ConfigMap", "team", "local-manifests.one");
+  ASSERT_TRUE(map.has_value());
+  EXPECT_EQ(GetString(*map, {"metadata", "labels", "operator.cluster.x-k8s.io/local-manifests"}), "true");
+  EXPECT_THAT(GetString(*map, {"data", "01_cluster.yaml"}), HasSubstr("name: one"));
+  EXPECT_THAT(GetString(*map, {"data", "applied.01_cluster.yaml"}), HasSubstr("uid: u"));
+  EXPECT_THAT(map->dump(), Not(HasSubstr("hidden")));
+  EXPECT_FALSE(b_.Find("ConfigMap", "team", "local-manifests-2.one").has_value());
+}
+
+// G15: before anything moves.
+TEST_F(LocalMoves, AFileThatWouldTakeTheKeyOfAnotherIsTold) {
+  const std::string manifests = Manifests("m", "{name: one, namespace: team}");
+  folder_.Put("m/applied.01_cluster.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: mine}}");
+  allowance_.Set(-1);
+  Outcome got = Move({"-n", "team", "--manifests", manifests});
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("m/applied.01_cluster.yaml can't be kept"));
+  EXPECT_EQ(allowance_.taken(), 0);
+}
+
+// G14: who was asked about the Clusters of one management cluster, with --all, hasn't said yes to another one's.
+TEST_F(LocalMoves, AllThatIsDestroyedIsOfTheClusterThatWasLookedAt) {
+  a_.Remove("Cluster", "team", "two");  // which is paused
+  a_.OnRead([&](const std::string& target) {
+    if (target.find("/clusters?") != target.npos) folder_.Put("a", b_.Kubeconfig());
+  });
+  Fleet(b_).MakeCluster("one", false);
+  Outcome got = Clusterctl(
+      {"local", "destroy", "--all", "--yes", "-n", "team", "--timeout", "1ms", "--kubeconfig", folder_ / "a"},
+      {{"HOME", folder_.path()}});
+  a_.OnRead({});
+  EXPECT_THAT(got.err, HasSubstr("Cluster team/one is not gone after"));
+  EXPECT_TRUE(Find(*a_.Find("Cluster", "team", "one"), {"metadata", "deletionTimestamp"}) != nullptr);
+  EXPECT_TRUE(Find(*b_.Find("Cluster", "team", "one"), {"metadata", "deletionTimestamp"}) == nullptr);
 }
 
 // G15: manifests of a Cluster that isn't there aren't kept beside those that are.

@@ -204,17 +204,31 @@ std::vector<Written> WrittenOf(const FilledIn& filled) {
   std::vector<Written> out;
   for (const auto& [name, value] : filled) {
     if (value.size() < kLeastValue) continue;
-    const std::string quoted = ToJsonText(Json(value));
-    for (const std::string& form : {value, quoted.substr(1, quoted.size() - 2), Base64Encode(value)})
-      out.emplace_back(form, name);
+    std::string quoted = ToJsonText(Json(value));
+    quoted = quoted.substr(1, quoted.size() - 2);
+    // Go's writer of JSON, which managers log with.
+    std::string of_go = quoted;
+    for (const auto& [from, to] : {std::pair("&", "\\u0026"), std::pair("<", "\\u003c"), std::pair(">", "\\u003e")})
+      of_go = ReplaceAll(std::move(of_go), from, to);
+    for (const std::string& form : {value, quoted, of_go, Base64Encode(value)}) out.emplace_back(form, name);
   }
   std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
   return out;
 }
 
-std::string Hidden(std::string text, const std::vector<Written>& values) {
-  for (const auto& [value, name] : values) {
-    if (Has(text, value)) text = ReplaceAll(std::move(text), value, Reference(name));
+// From `first` on. What a reference has in its name is no value.
+std::string Hidden(std::string text, const std::vector<Written>& values, size_t first = 0) {
+  for (; first < values.size(); ++first) {
+    const auto& [value, name] = values[first];
+    size_t at = text.find(value);
+    if (at == std::string::npos) continue;
+    std::string out;
+    size_t done = 0;
+    for (; at != std::string::npos; at = text.find(value, done)) {
+      out += Hidden(text.substr(done, at - done), values, first + 1) + Reference(name);
+      done = at + value.size();
+    }
+    return out + Hidden(text.substr(done), values, first + 1);
   }
   return text;
 }
@@ -226,8 +240,19 @@ bool HoldsCredential(const std::string& member, bool of_talos) {
                      [&](std::string_view end) { return lower.ends_with(end); });
 }
 
+// Exactly a reference to a value that was filled in: all else may have more than that.
+bool IsReference(const std::string& text, const FilledIn& filled) {
+  return text.starts_with("${") && text.ends_with('}') && filled.contains(text.substr(2, text.size() - 3));
+}
+
+// A variable of a topology, an entry of a list of settings: {name: X, value: Y}.
+bool IsNamedCredential(const Json& object, bool of_talos) {
+  const std::string name = GetString(object, {"name"});
+  return HoldsCredential(name, of_talos) || NamesCredential(name);
+}
+
 // A reference is none.
-void LeaveOutCredentials(Json& json) {
+void LeaveOutCredentials(Json& json, const FilledIn& filled) {
   const bool of_talos = GetString(json, {"kind"}).starts_with("TalosConfig");
   std::vector<Json*> pending = {&json};
   while (!pending.empty()) {
@@ -235,14 +260,18 @@ void LeaveOutCredentials(Json& json) {
     pending.pop_back();
     if (one->is_object()) {
       for (auto& [name, member] : one->items()) {
-        if (member.is_string() && HoldsCredential(name, of_talos) &&
-            !member.get_ref<const std::string&>().starts_with("${"))
-          member = kLeftOut;
+        const bool is_text = member.is_string() && HoldsCredential(name, of_talos);
+        if (!is_text && (name != "value" || !IsNamedCredential(*one, of_talos))) continue;
+        if (!member.is_string() || !IsReference(member.get_ref<const std::string&>(), filled)) member = kLeftOut;
       }
     }
     if (!one->is_structured()) continue;
     for (Json& member : *one) pending.push_back(&member);
   }
+}
+
+void KeepMember(Json& object, Json& from, const char* member) {
+  if (Json* kept = Find(from, {member})) object[member] = std::move(*kept);
 }
 
 // All of it once more.
@@ -286,6 +315,21 @@ Status CheckTexts(const std::vector<kube::Object>& objects, const std::vector<ku
 }
 
 }  // namespace
+
+std::set<std::string> VariablesIn(std::string_view text) {
+  std::set<std::string> out;
+  templating::TemplateError error;
+  auto parsed = templating::Template::Parse(text, error);
+  if (!parsed) return out;
+  for (const auto& [name, fallback] : parsed->Variables()) out.insert(name);
+  // Where none has a value, all defaults are looked at.
+  auto see = [&](const std::string& name) -> std::optional<std::string> {
+    out.insert(name);
+    return std::nullopt;
+  };
+  static_cast<void>(parsed->Evaluate(see, error));
+  return out;
+}
 
 bool NamesCredential(std::string_view variable) {
   const std::string upper = ToUpper(variable);
@@ -381,6 +425,16 @@ std::string WithoutValues(std::string text, const FilledIn& filled) {
   return Hidden(std::move(text), WrittenOf(filled));
 }
 
+std::string WithoutCutValue(std::string text, const FilledIn& filled) {
+  size_t cut = 0;
+  for (const auto& [value, name] : WrittenOf(filled)) {
+    for (size_t length = std::min(value.size() - 1, text.size()); length > cut; --length) {
+      if (text.compare(0, length, value, value.size() - length) == 0) cut = length;
+    }
+  }
+  return text.substr(cut);
+}
+
 kube::Object WithoutCredentials(kube::Object live, const FilledIn& filled) {
   if (live.kind() == "Secret" && live.group_version().group.empty()) {
     live.json().erase("data");
@@ -389,12 +443,19 @@ kube::Object WithoutCredentials(kube::Object live, const FilledIn& filled) {
     return live;
   }
   const std::vector<Written> values = WrittenOf(filled);
+  // A value that is a common word, a user `default`, would change which object it is.
+  Json whole = live.json();
   EachText(
       live.json(), [&](std::string& text) { text = Hidden(std::move(text), values); }, [](const std::string&) {});
+  for (const char* member : {"apiVersion", "kind"}) KeepMember(live.json(), whole, member);
+  if (Json* metadata = Find(live.json(), {"metadata"})) {
+    for (const char* member : {"name", "namespace", "uid", "ownerReferences"})
+      KeepMember(*metadata, *Find(whole, {"metadata"}), member);
+  }
   const std::string group = live.group_version().group;
   if (group.ends_with("cluster.x-k8s.io") || group.starts_with("bootstrap.") || group.starts_with("controlplane.")) {
     DropLastApplied(live);
-    LeaveOutCredentials(live.json());
+    LeaveOutCredentials(live.json(), filled);
   }
   return live;
 }

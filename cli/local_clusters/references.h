@@ -19,6 +19,9 @@ inline constexpr std::string_view kFillIn = "operator.cluster.x-k8s.io/fill-in";
 // Whether a variable is a credential by its name: AWS_SECRET_ACCESS_KEY, GITHUB_TOKEN. One that ends with _NAME isn't.
 bool NamesCredential(std::string_view variable);
 
+// The names of all variables that a template has, those in another one's default too; none where it doesn't parse.
+std::set<std::string> VariablesIn(std::string_view text);
+
 // Which variables of a template are credentials. A value.
 struct CredentialRules {
   std::set<std::string> yes, no;  // by --credential and --no-credential; they take precedence over names
@@ -50,9 +53,13 @@ Result<kube::Object> FillIn(kube::Object object, const templating::Variables& va
 // characters or more (shorter ones occur by chance), as they are, quoted or in base64.
 std::string WithoutValues(std::string text, const FilledIn& filled);
 
-// `live` with references for those values of four characters or more (shorter ones occur by
-// chance), wherever they are. Of a Secret all values are left out; of what Cluster API and its providers have,
-// tokens, passwords, contents of files and the like, into which those providers write what Secrets have.
+// `text` without the end of a value that it begins with: what WithoutValues can't know where others have cut a text.
+std::string WithoutCutValue(std::string text, const FilledIn& filled);
+
+// `live` with references for those values of four characters or more (shorter ones occur by chance), wherever they are
+// but in its identity, which no credential is a part of. Of a Secret all values are left out; of what Cluster API and
+// its providers have, tokens, passwords, contents of files and the like, into which those providers write what Secrets
+// have.
 kube::Object WithoutCredentials(kube::Object live, const FilledIn& filled);
 
 }  // namespace capi::cli::local_clusters

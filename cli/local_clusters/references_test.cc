@@ -179,6 +179,40 @@ TEST(References, StandInTextsOfOthers) {
   EXPECT_EQ(WithoutValues("x: Invalid value: \"hidden\\\"one\": no", filled), "x: Invalid value: \"${A}\": no");
   EXPECT_EQ(WithoutValues("hidden\"one-more and hidden\"one", filled), "${LONG} and ${A}");
   EXPECT_EQ(WithoutValues("data: " + Base64Encode("hidden\"one"), filled), "data: ${A}");
+  // As Go writes JSON.
+  EXPECT_EQ(WithoutValues(R"({"msg":"no p\u0026ss\u003c1\u003e"})", {{"X_TOKEN", "p&ss<1>"}}),
+            R"({"msg":"no ${X_TOKEN}"})");
+  // A value may be a word of a reference's name.
+  EXPECT_EQ(WithoutValues("long-one TOKEN", {{"X_TOKEN", "long-one"}, {"W", "TOKEN"}}), "${X_TOKEN} ${W}");
+}
+
+// G13: of a log that is cut, the end of a value may be the beginning.
+TEST(References, TheEndOfACutValueIsLeftOut) {
+  const FilledIn filled = {{"A", "hidden-one"}, {"B", "other\nlines"}};
+  EXPECT_EQ(WithoutCutValue("den-one said", filled), " said");
+  EXPECT_EQ(WithoutCutValue("lines\nmore", filled), "\nmore");
+  EXPECT_EQ(WithoutCutValue("hidden-one", filled), "hidden-one");
+  EXPECT_EQ(WithoutCutValue("words", filled), "words");
+  EXPECT_EQ(WithoutCutValue("", filled), "");
+}
+
+// G13: what an object is called stays, whatever the words of a credential are.
+TEST(References, IdentitiesAreKept) {
+  const FilledIn filled = {{"CLOUD_USER", "admin"}};
+  const kube::Object object(
+      ParseYaml("{apiVersion: admin/v1, kind: admin, metadata: {name: admin, namespace: admin, uid: admin, "
+                "ownerReferences: [{name: admin}], labels: {a: admin}}, spec: {user: admin}}")
+          .value());
+  const kube::Object left = WithoutCredentials(object, filled);
+  EXPECT_EQ(left.api_version() + left.kind() + left.name() + left.ns() + left.uid(), "admin/v1adminadminadminadmin");
+  EXPECT_EQ(Find(left.json(), {"metadata", "ownerReferences"})->dump(), R"([{"name":"admin"}])");
+  EXPECT_EQ(GetString(left.json(), {"spec", "user"}), "${CLOUD_USER}");
+  EXPECT_EQ(GetString(left.json(), {"metadata", "labels", "a"}), "${CLOUD_USER}");
+}
+
+TEST(References, VariablesOfATemplate) {
+  EXPECT_THAT(VariablesIn("${A} ${B:=${C}} $${D} ${E:0:2}"), ElementsAre("A", "B", "C", "E"));
+  EXPECT_THAT(VariablesIn("${"), ElementsAre());
 }
 
 TEST(References, ComeBackForWhatIsWritten) {
@@ -200,9 +234,10 @@ TEST(References, ComeBackForWhatIsWritten) {
       ParseYaml(
           "{apiVersion: bootstrap.cluster.x-k8s.io/v1beta2, kind: KubeadmConfig, metadata: {name: k}, spec: "
           "{joinConfiguration: {discovery: {bootstrapToken: {token: hidden}}}, files: [{path: /a, content: hidden}, "
-          "{path: /b, content: '${A}'}]}}")
+          "{path: /b, content: '${A}'}, {path: /c, content: \"${A}\\nhidden\"}, {path: /d, content: "
+          "'${HOME:-hidden}'}]}}")
           .value());
-  const std::string left = ToYaml(WithoutCredentials(config, {}).json());
+  const std::string left = ToYaml(WithoutCredentials(config, {{"A", "value"}}).json());
   EXPECT_THAT(left, Not(HasSubstr("hidden")));
   EXPECT_THAT(left, HasSubstr("token: (left out)"));
   EXPECT_THAT(left, HasSubstr("content: ${A}"));
@@ -222,6 +257,8 @@ TEST(References, CredentialsOfProvidersAreLeftOut) {
       "hidden}}",
       "infrastructure.cluster.x-k8s.io/v1alpha3, kind: VSphereCluster, spec: {cloudProviderConfiguration: {global: "
       "{password: hidden}}}",
+      "cluster.x-k8s.io/v1beta2, kind: Cluster, spec: {topology: {variables: [{name: registryPassword, value: "
+      "hidden}, {name: X_TOKEN, value: {a: hidden}}]}}",
       "cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {annotations: "
       "{kubectl.kubernetes.io/last-applied-configuration: hidden}}",
   };
@@ -229,9 +266,10 @@ TEST(References, CredentialsOfProvidersAreLeftOut) {
     const kube::Object object(ParseYaml("{apiVersion: " + std::string(text) + "}").value());
     EXPECT_THAT(ToYaml(WithoutCredentials(object, {}).json()), Not(HasSubstr("hidden"))) << text;
   }
-  const kube::Object other(ParseYaml("{apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: AWSCluster, spec: "
-                                     "{data: kept, tokenName: kept, sshKeyName: kept}}")
-                               .value());
+  const kube::Object other(
+      ParseYaml("{apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: AWSCluster, spec: "
+                "{data: kept, tokenName: kept, sshKeyName: kept, list: [{name: size, value: kept}]}}")
+          .value());
   EXPECT_EQ(WithoutCredentials(other, {}).json(), other.json());
 }
 

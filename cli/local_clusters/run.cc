@@ -18,6 +18,8 @@ namespace {
 constexpr char kFieldManager[] = "clusterctl";
 // For what is written when a stage has failed, or was interrupted.
 constexpr Seconds kAfterwards{20};
+// Of a hook's words that are held back until a line, or the hook, ends.
+constexpr size_t kMostHeld = 4u << 20;
 
 std::vector<kube::Object> ObjectsOf(const std::vector<Manifest>& manifests) {
   std::vector<kube::Object> out;
@@ -52,6 +54,7 @@ Run::Run(Plan plan, ManagementCluster& cluster, World& world)
     if (IsCluster(one.object)) clusters_.push_back({one.object.ns(), one.object.name()});
   }
   watch_.Without(plan_.filled);
+  watch_.OnTrouble([this](const std::string& what, const Error& error) { Waiting(what)(error); });
 }
 
 void Run::Split() {
@@ -76,8 +79,7 @@ std::vector<kube::ObjectId> Run::Watched(bool machines) const {
     if (part == &machines_ && !machines) break;
     for (const Manifest& one : *part) {
       const std::string group = one.object.group_version().group;
-      if (group.ends_with("cluster.x-k8s.io") && !IsCluster(one.object) && !one.object.ns().empty())
-        out.push_back(one.object.id());
+      if (group.ends_with("cluster.x-k8s.io") && !IsCluster(one.object)) out.push_back(IdIn(one.object, cluster_.ns()));
     }
   }
   return out;
@@ -144,11 +146,25 @@ Status Run::Do(const Context& ctx, Stage stage) {
         for (Manifest& one : TRY(Live(ctx, machines_))) live.push_back(std::move(one));
       }
       std::string printed = TRY(CallHook(ctx, stage, ObjectsOf(live)));
-      world_.err << Printable(printed);  // these two change nothing: it is words
+      TellWords(printed);  // these two change nothing
       return Ok();
     }
   }
   return Ok();
+}
+
+bool Run::Resumes(const kube::Object& live) const {
+  kube::Object resumed = live;
+  for (const Manifest& one : plan_.manifests) {
+    if (!IsCluster(one.object) || one.object.ns() != live.ns() || one.object.name() != live.name()) continue;
+    const Json* paused = Find(one.object.json(), {"spec", "paused"});
+    if (paused != nullptr && *paused == false) Ensure(resumed.json(), {"spec", "paused"}) = false;
+  }
+  return !IsPaused(resumed);
+}
+
+void Run::TellWords(std::string_view words) {
+  world_.err << Printable(WithoutValues(std::string(words), plan_.filled)) << std::flush;
 }
 
 // Objects that are applied beside a Cluster that goes may stay without an owner, and a hook would work for nobody.
@@ -164,6 +180,10 @@ Status Run::CheckGoing(const Context& ctx, bool made) {
     if (changed_) state.forgiven = failed_before_;
     std::string why;
     if (made) why = state.cluster ? TerminalOf(state, false) : what + " isn't there";
+    if (!made && state.cluster && !Resumes(*state.cluster))
+      why = what +
+            " is paused, by a move that isn't finished perhaps: nothing was applied. Resume it first, or write "
+            "spec.paused: false into its manifest; an annotation cluster.x-k8s.io/paused has to be removed";
     if (!made && state.cluster && state.cluster->deleting()) why = what + " is being deleted";
     if (!why.empty()) return Error{Code::kFailedPrecondition, why, {}};
   }
@@ -206,15 +226,15 @@ Status Run::DoMachines(const Context& ctx) {
   return Await(ctx, JudgeMachines, "machines");
 }
 
-// A machine that is there has begun with its Secret: neither is asked for again.
+// A Machine that is there has begun with its Secret: neither is asked for again.
 Status Run::DoIgnition(const Context& ctx) {
   std::set<std::string> open, begun;
   std::vector<kube::Object> machines;
   for (const Manifest& one : machines_) {
     const std::vector<std::string> names = BootstrapSecretsOf(one.object);
-    const bool there = !names.empty() && TRY(IsThere(ctx, one.object));
-    (there ? begun : open).insert(names.begin(), names.end());
-    if (!there) machines.push_back(one.object);
+    const bool has_begun = !names.empty() && TRY(HasBegun(ctx, one.object));
+    (has_begun ? begun : open).insert(names.begin(), names.end());
+    if (!has_begun) machines.push_back(one.object);
   }
   const bool has_hook = plan_.hooks.contains(Stage::kIgnition);
   if (open.empty()) {
@@ -232,7 +252,13 @@ Status Run::DoIgnition(const Context& ctx) {
     std::string printed = TRY(CallHook(ctx, Stage::kIgnition, objects));
     TRY(TakeSecrets(printed, open, begun, secrets));
   }
-  return ApplyAll(ctx, secrets);
+  Status done = ApplyAll(ctx, secrets);
+  // What the hook has made is written back with the others.
+  for (Manifest& one : secrets) {
+    auto same = [&](const Manifest& other) { return other.object.id() == one.object.id(); };
+    if (std::none_of(secrets_.begin(), secrets_.end(), same)) secrets_.push_back(std::move(one));
+  }
+  return done;
 }
 
 Result<std::string> Run::CallHook(const Context& ctx, Stage stage, const std::vector<kube::Object>& objects) {
@@ -241,14 +267,25 @@ Result<std::string> Run::CallHook(const Context& ctx, Stage stage, const std::ve
   TRY(CheckGoing(ctx, began_));
   std::vector<std::string> names;
   for (const ClusterName& one : clusters_) names.push_back(one.ns + "/" + one.name);
-  HookRun run{hook->second, ToStream(objects), {}, [this](std::string_view text) {
-                world_.err << Printable(text) << std::flush;
-              }};
+  // Whole lines: a value may come in two pieces. One of many lines is known in the whole alone.
+  const bool at_once = std::none_of(plan_.filled.begin(), plan_.filled.end(),
+                                    [](const auto& one) { return one.second.find('\n') != std::string::npos; });
+  std::string words;
+  auto hear = [&](std::string_view text) {
+    words += text;
+    const size_t lines = words.rfind('\n') + 1;  // npos + 1 is 0
+    const size_t now = words.size() > kMostHeld ? words.size() : at_once ? lines : 0;
+    if (now > 0) TellWords(std::string_view(words).substr(0, now));
+    words.erase(0, now);
+  };
+  HookRun run{hook->second, ToStream(objects), {}, hear};
   run.environment = {fmt::format("CLUSTERCTL_STAGE={}", InfoOf(stage).name),
                      fmt::format("CLUSTERCTL_CLUSTERS={}", Join(names, " ")),
                      fmt::format("CLUSTERCTL_MANIFESTS={}", plan_.folder)};
   run.environment.push_back("KUBECONFIG=" + plan_.kubeconfig);
-  return RunHook(ctx, run);
+  auto printed = RunHook(ctx, run);
+  if (!words.empty()) TellWords(words);
+  return printed;
 }
 
 Result<kube::Object> Run::ApplyOne(const Context& ctx, const kube::Object& object) {
@@ -296,7 +333,8 @@ Result<std::vector<Manifest>> Run::Live(const Context& ctx, const std::vector<Ma
   return out;
 }
 
-Result<bool> Run::IsThere(const Context& ctx, const kube::Object& object) {
+Result<bool> Run::HasBegun(const Context& ctx, const kube::Object& object) {
+  if (object.kind() != "Machine") return false;
   Manifest one{object, "", 1};
   return !TRY(Live(ctx, {one})).empty();
 }
@@ -309,11 +347,11 @@ Status Run::WriteBack(const Context& ctx) {
   return WriteApplied(plan_.folder, all, plan_.filled);
 }
 
-// A machine without its Secret would wait for it to the end of the time; one that is there has begun with it.
+// A machine without its Secret would wait for it to the end of the time; a Machine that is there has begun with it.
 Status Run::CheckBootstrap(const Context& ctx) {
   for (const Manifest& one : machines_) {
     const std::vector<std::string> names = BootstrapSecretsOf(one.object);
-    if (names.empty() || TRY(IsThere(ctx, one.object))) continue;
+    if (names.empty() || TRY(HasBegun(ctx, one.object))) continue;
     for (const std::string& name : names) {
       const size_t slash = name.find('/');
       auto secret = Patiently<kube::Object>(ctx, Waiting("Secret " + name), [&](const Context& call) {

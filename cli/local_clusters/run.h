@@ -31,7 +31,7 @@ class Run {
   Run(Plan plan, ManagementCluster& cluster, World& world);
 
   // All stages, in their order. What was applied is written back after each, also after one that failed. No error, and
-  // nothing that is said meanwhile, has a value that was filled in.
+  // nothing that is said meanwhile, has a value that was filled in; hooks are kept from it, too.
   Status Go(const Context& ctx);
   // The Clusters of the manifests.
   const std::vector<ClusterName>& clusters() const { return clusters_; }
@@ -48,8 +48,13 @@ class Run {
   Result<kube::Object> ApplyOne(const Context& ctx, const kube::Object& object);
   // kInvalidArgument for an object that is there twice once those without a namespace have the current one.
   Status CheckTwins() const;
-  // kFailedPrecondition for a Cluster that is being deleted; with `made` for one that is gone, paused or failed, too.
+  // kFailedPrecondition for a Cluster that is being deleted, or paused unless its manifest resumes it; with `made` for
+  // one that is gone, paused or failed.
   Status CheckGoing(const Context& ctx, bool made);
+  // Whether the manifest says spec.paused: false, and nothing else holds the Cluster.
+  bool Resumes(const kube::Object& live) const;
+  // The words of a hook, without values that were filled in.
+  void TellWords(std::string_view words);
   // Says why `what` has to wait.
   Say Waiting(const std::string& what);
   Error Hidden(Error error) const;
@@ -58,7 +63,9 @@ class Run {
   Status WriteBack(const Context& ctx);
   Status CheckBootstrap(const Context& ctx);
   Result<kube::Object> LiveOf(const Context& ctx, const kube::Object& object);
-  Result<bool> IsThere(const Context& ctx, const kube::Object& object);
+  // A Machine that is there, which has begun with its bootstrap Secret. What makes machines reads the Secret for each
+  // new one.
+  Result<bool> HasBegun(const Context& ctx, const kube::Object& object);
   // Their objects of Cluster API and its providers, without the Clusters themselves.
   std::vector<kube::ObjectId> Watched(bool machines) const;
   // Which objects say that they have failed, before this run has changed anything.

@@ -33,6 +33,9 @@ Status Wait(const Context& parent, const GlobalOptions& global, const WaitOption
     clusters.push_back({options.ns.empty() ? cluster.ns() : options.ns, name});
   LiveLines lines(world.err, world.err_columns);
   ClusterWatch watch(cluster.client(), lines, world.err_columns > 0);
+  watch.OnTrouble([&](const std::string& of, const Error& error) {
+    notes.Say(0, fmt::format("Waiting: {}: {}", of, error.message));
+  });
   auto judge = [&](const ClusterState& state) { return JudgeCondition(state, wanted); };
   const std::string what = fmt::format("{}={}", wanted.type, wanted.status);
   TRY(OrInterrupted(ctx, watch.Await(ctx.WithTimeout(timeout), clusters, judge, what)));

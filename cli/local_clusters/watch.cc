@@ -99,18 +99,21 @@ Status ClusterWatch::ReadOther(const Context& ctx, const kube::ObjectId& id, std
   auto resource = client_.mapper().For(OneCall(ctx), id.group_kind());
   if (!resource.ok() && resource.code() == Code::kNotFound) return Ok();
   if (!resource.ok()) return resource.error();
+  if (!resource->namespaced) return Ok();
   auto object = client_.Get(OneCall(ctx), *resource, id.ns, id.name);
   if (object.ok()) out.push_back(*std::move(object));
   return object.ok() || object.code() == Code::kNotFound ? Ok() : Status(object.error());
 }
 
-std::vector<std::string> ClusterWatch::Tree(const Context& ctx, const ClusterName& name) {
+Result<std::vector<std::string>> ClusterWatch::Tree(const Context& ctx, const ClusterName& name,
+                                                    std::vector<std::string>& missing) {
   std::vector<std::string> out;
   describe::ClusterReader reader(ctx, client_, name.ns, name.name, describe::ConditionStyle::kV1Beta2);
-  auto parts = reader.Read(false);
-  if (!parts.ok()) return out;
-  describe::ClusterNode root = BuildClusterTree(*parts, {}, reader);
+  describe::ClusterParts parts = TRY(reader.Read(false));
+  describe::ClusterNode root = BuildClusterTree(parts, {}, reader);
   AddLines(root, "", out);
+  missing = reader.missing();
+  if (!reader.status().ok()) missing.push_back(reader.status().error().message);
   return out;
 }
 
@@ -119,7 +122,10 @@ void ClusterWatch::Draw(const Context& ctx, const std::vector<ClusterName>& clus
   if (!live_) return;
   std::vector<std::string> lines;
   for (const ClusterName& name : clusters) {
-    for (std::string& line : Tree(OneCall(ctx), name)) lines.push_back(std::move(line));
+    std::vector<std::string> missing;
+    auto tree = Tree(OneCall(ctx), name, missing);
+    if (!tree.ok()) tree = std::vector{fmt::format("Cluster {}/{}: {}", name.ns, name.name, tree.error().message)};
+    for (const auto* part : {&*tree, &missing}) lines.insert(lines.end(), part->begin(), part->end());
   }
   if (lines.size() > kMostLines) {
     const size_t more = lines.size() - kMostLines;
@@ -134,13 +140,15 @@ void ClusterWatch::Draw(const Context& ctx, const std::vector<ClusterName>& clus
 Status ClusterWatch::Await(const Context& ctx, const std::vector<ClusterName>& clusters, const Judge& judge,
                            const std::string& what) {
   const MonoTime begun = ctx.clock->Monotonic();
-  std::string waits_for = "nothing of it was seen yet";
+  std::string waits_for = "nothing of it was seen yet", trouble;
   while (true) {
     bool done = true;
     std::string first;
+    std::optional<Error> failed;
     for (const ClusterName& name : clusters) {
       auto state = Read(ctx, name);
       if (!state.ok() && !state.error().Transient() && ctx.Check().ok()) return state.error().With(what);
+      if (!state.ok() && !failed) failed = state.error();
       Verdict verdict = state.ok() ? judge(*state) : Verdict{false, state.error().message, ""};
       if (!verdict.terminal.empty())
         return Error{Code::kFailedPrecondition, fmt::format("{}: {}", what, verdict.terminal), {}};
@@ -148,7 +156,15 @@ Status ClusterWatch::Await(const Context& ctx, const std::vector<ClusterName>& c
       done = done && verdict.done;
     }
     if (done) return Ok();
-    if (ctx.Check().ok()) waits_for = first;
+    if (ctx.Check().ok()) {
+      waits_for = first;
+      // Hours may pass, and without a terminal nothing else is seen.
+      if (failed && failed->message != trouble && on_trouble_) {
+        lines_.Draw({});
+        on_trouble_(what, *failed);
+      }
+      trouble = failed ? failed->message : "";
+    }
     Draw(ctx, clusters, what, waits_for);
     if (ctx.Check().ok() && ctx.clock->Sleep(ctx.stop, kPause) && ctx.Check().ok()) continue;
     if (ctx.stop.stop_requested()) return Error{Code::kCancelled, fmt::format("{}: {}", what, waits_for), {}};

@@ -21,6 +21,9 @@ struct ClusterName {
 
 using Judge = std::function<Verdict(const ClusterState&)>;
 
+// Hears why a look at what `what` waits for has failed, and is tried again.
+using OnTrouble = std::function<void(const std::string& what, const Error& error)>;
+
 // Of a management cluster. Thread-compatible.
 class ClusterWatch {
  public:
@@ -33,6 +36,9 @@ class ClusterWatch {
   // What isn't drawn: values that objects of the clusters may repeat.
   void Without(FilledIn filled) { filled_ = std::move(filled); }
 
+  // Is told of each reason once, until it changes or is over.
+  void OnTrouble(local_clusters::OnTrouble on_trouble) { on_trouble_ = std::move(on_trouble); }
+
   // A Cluster that isn't there is no error.
   Result<ClusterState> Read(const Context& ctx, const ClusterName& name);
 
@@ -41,12 +47,14 @@ class ClusterWatch {
   Status Await(const Context& ctx, const std::vector<ClusterName>& clusters, const Judge& judge,
                const std::string& what);
 
-  // The tree of a cluster in plain lines, the reason of its Ready or Available condition behind each.
-  std::vector<std::string> Tree(const Context& ctx, const ClusterName& name);
+  // The tree of a cluster in plain lines, the reason of its Ready or Available condition behind each. `missing` gets a
+  // line for each part that couldn't be read.
+  Result<std::vector<std::string>> Tree(const Context& ctx, const ClusterName& name, std::vector<std::string>& missing);
 
  private:
   // What makes its machines, whatever made that.
   Status ReadMakers(const Context& ctx, const ClusterName& name, std::vector<kube::Object>& out);
+  // Of a namespace alone: what belongs to the whole cluster isn't looked at.
   Status ReadOther(const Context& ctx, const kube::ObjectId& id, std::vector<kube::Object>& out);
   void Draw(const Context& ctx, const std::vector<ClusterName>& clusters, const std::string& what,
             const std::string& waits_for);
@@ -56,6 +64,7 @@ class ClusterWatch {
   const bool live_;
   std::vector<kube::ObjectId> others_;
   FilledIn filled_;
+  local_clusters::OnTrouble on_trouble_;
 };
 
 // The Clusters' own kind and that of their Machines, at the contract that this program works with.

@@ -17,10 +17,17 @@ Result<std::vector<kube::Object>> ReadPrinted(std::string_view printed) {
   std::vector<kube::Object> out;
   for (YamlDocument& document : TRY_WITH(ParseYamlStream(printed), "what the hook printed")) {
     kube::Object object(std::move(document.value));
-    if (!object.json().is_object() || object.kind().empty() || object.name().empty())
+    if (Status good = CheckObject(object); !good.ok())
       return Invalid(
-          fmt::format("what the hook printed isn't an object with kind and name in line {}: words go to standard error",
-                      document.line));
+          fmt::format("what the hook printed isn't an object with apiVersion, kind and name in line {}, {}: words go "
+                      "to standard error",
+                      document.line, good.error().message));
+    // Nobody would fill them in.
+    if (object.has_annotation(kFillIn))
+      return Invalid(
+          fmt::format("the hook printed {} with the annotation {}, as the files have it: print the object that it got "
+                      "on standard input, with its values filled in",
+                      object.id().ToString(), kFillIn));
     out.push_back(std::move(object));
   }
   return out;

@@ -36,11 +36,24 @@ TEST(HookObjects, PreProvisionChangesManifests) {
   EXPECT_EQ(manifests[0].file, "f.yaml");
   for (const char* bad :
        {"{apiVersion: v1, kind: Secret, metadata: {name: other, namespace: 'n'}, stringData: {a: hidden}}",
-        "made the role hidden", "- hidden", "{kind: Secret}", "a: [hidden"}) {
+        "made the role hidden", "- hidden", "{kind: Secret}", "a: [hidden",
+        "{kind: Machine, metadata: {name: m, namespace: 'n'}, spec: hidden}",
+        "{apiVersion: v1, kind: List, metadata: {name: hidden}}"}) {
     Status got = TakeChanged(bad, "n", manifests);
     ASSERT_FALSE(got.ok()) << bad;
     EXPECT_THAT(got.error().message, Not(HasSubstr("hidden")));
   }
+}
+
+// G11: the annotation of the files, and references that nobody fills in, reach no cluster.
+TEST(HookObjects, FilesAreNotWhatAHookPrints) {
+  const std::string printed =
+      "{apiVersion: cluster.x-k8s.io/v1beta2, kind: Machine, metadata: {name: m, namespace: 'n', annotations: "
+      "{operator.cluster.x-k8s.io/fill-in: X_TOKEN}}, spec: {a: '${X_TOKEN}'}}";
+  std::vector<Manifest> manifests = Manifests(kMachine);
+  Status got = TakeChanged(printed, "n", manifests);
+  ASSERT_FALSE(got.ok());
+  EXPECT_THAT(got.error().message, HasSubstr("on standard input"));
 }
 
 // G11: what names no namespace is of the current one, in the manifests and in what a hook prints.
