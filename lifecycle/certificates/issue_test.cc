@@ -57,7 +57,8 @@ struct World {
   void Do(Step step) {
     LiveSecret made;
     made.data = ValueOrAbort(Make(step, request, secret, inputs, {}), StepName(step));
-    made.annotations = ValueOrAbort(SecretAnnotations(request, made.data), "annotations");
+    if (secret && !ServesAnew(step)) made.annotations = secret->annotations;
+    made.annotations = ValueOrAbort(SecretAnnotations(request, made), "annotations");
     secret = std::move(made);
   }
   const std::string& At(const char* key) const { return secret->data.at(key); }
@@ -208,6 +209,36 @@ TEST(Certificates, ThatAreNotWhatIsAskedForAreFollowed) {
     EXPECT_EQ(world.Look().step, Step::kTrustNext) << c.why;
     EXPECT_THAT(world.Look().why, HasSubstr(std::string(c.why)));
   }
+}
+
+// What was written with the next one said that its issuer had issued what is served: the change was taken back.
+TEST(Certificates, OfAnotherIssuerAreFollowedToTheEnd_I19) {
+  World ca = Issued(TheAuthority()), world = Issued();
+  world.inputs.injected = {.targets = true, .since = kStart};
+  world.inputs.issuer = &ca.secret->data;
+  world.request = OfAuthority();
+  ASSERT_EQ(world.Look().step, Step::kTrustNext);
+  world.Do(Step::kTrustNext);
+  EXPECT_EQ(world.secret->annotations.at("cert-manager.io/issuer-name"), "self") << "of what is served";
+  const std::string next = world.At("next.crt");
+  EXPECT_EQ(world.Look().step, Step::kKeep);
+  EXPECT_THAT(world.Look().why, HasSubstr("waits"));
+  world.inputs.now += kBundleSettles;
+  // Back to the former issuer meanwhile: a next one of the other isn't served for it.
+  World back = world;
+  back.request = Wanted();
+  EXPECT_EQ(back.Look().step, Step::kTidyTrusted);
+  back.request.issuer.name = "another";
+  EXPECT_EQ(back.Look().step, Step::kTrustNext);
+  ASSERT_EQ(world.Look().step, Step::kServeNext);
+  world.Do(Step::kServeNext);
+  EXPECT_EQ(world.At("tls.crt"), next);
+  EXPECT_EQ(world.secret->annotations.at("cert-manager.io/issuer-name"), "by-ca");
+  EXPECT_EQ(world.Look().step, Step::kKeep);
+  world.request.certificate.name = "other";
+  ASSERT_EQ(world.Look().step, Step::kRenew);
+  world.Do(Step::kRenew);
+  EXPECT_EQ(world.secret->annotations.at("cert-manager.io/certificate-name"), "other");
 }
 
 TEST(Certificates, ThatCantBeServedAreIssuedAtOnce) {
