@@ -39,6 +39,8 @@ struct CertificateFacts {
   std::vector<std::string> organizations;
   std::vector<std::string> dns_names, addresses;  // of `hosts`, in the certificate's order
   bool self_signed = false;                       // verified by its own key
+  // As in CertificateContent, sorted; keyCertSign among them. An extended one that has no name there is left out.
+  std::vector<std::string> key_usages, extended_usages;
 };
 
 // What a certificate is to say. A value.

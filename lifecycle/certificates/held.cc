@@ -7,6 +7,7 @@
 
 #include "base/strings.h"
 #include "lifecycle/certificates/bundle.h"
+#include "lifecycle/certificates/usages.h"
 
 namespace capi::certificates {
 namespace {
@@ -139,6 +140,22 @@ std::string Mismatch(const Request& request, const KeyPair& pair) {
   return "";
 }
 
+std::string Difference(const Request& request, const KeyPair& pair) {
+  std::string why = Mismatch(request, pair);
+  if (!why.empty()) return why;
+  const http::CertificateFacts& facts = *pair.facts;
+  UsageNames usages = NamesOf(request.usages);
+  if (request.authority) usages.simple.emplace_back("keyCertSign");
+  auto as_set = [](const std::vector<std::string>& names) { return std::set<std::string>(names.begin(), names.end()); };
+  if (!request.authority && facts.authority) return "it may issue others";
+  if (as_set(facts.key_usages) != as_set(usages.simple) || as_set(facts.extended_usages) != as_set(usages.extended)) {
+    return "it is for other usages";
+  }
+  const bool same_subject =
+      facts.common_name == request.common_name && as_set(facts.organizations) == as_set(request.organizations);
+  return same_subject ? "" : "its subject is another";
+}
+
 std::string RootOf(const KeyPair& pair, const std::string& candidates_pem) {
   std::vector<std::string> own = Split(pair.pem.cert_pem);
   if (own.empty()) return "";
@@ -156,7 +173,7 @@ std::string RootOf(const KeyPair& pair, const std::string& candidates_pem) {
 bool IsNextGood(const Request& request, const Held& held, const Inputs& inputs) {
   // Its age doesn't matter: where the time for renewal is longer than what it takes until one is trusted, each would be
   // followed by another, and none be served.
-  return held.next && held.next->usable() && Mismatch(request, *held.next).empty() &&
+  return held.next && held.next->usable() && Difference(request, *held.next).empty() &&
          IsOfIssuer(request, *held.next, inputs) && IsIn(held.trusted, RootOf(*held.next, held.trusted));
 }
 

@@ -63,6 +63,10 @@ Result<Authority> ReadAuthority(const Request& request, const Inputs& inputs);
 // Why it isn't what is asked for; "" where it is. As cert-manager judges: pkg/util/pki/match.go.
 std::string Mismatch(const Request& request, const KeyPair& pair);
 
+// The same of one that we have made, or that we keep: by all that a new one would say, too, but when it ends. As
+// cert-manager compares a CertificateRequest that is there.
+std::string Difference(const Request& request, const KeyPair& pair);
+
 // The certificate that verifies it, of those in `candidates_pem`, or itself; "" where there is none.
 std::string RootOf(const KeyPair& pair, const std::string& candidates_pem);
 

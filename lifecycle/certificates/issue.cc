@@ -63,7 +63,8 @@ WallTime FirstEnd(const std::string& trusted, WallTime latest) {
 // Why a certificate that can be served is to be followed by another, whatever its age; "" where it isn't.
 std::string Fault(const Request& request, const LiveSecret& secret, const Held& held, const Inputs& inputs) {
   std::string why = WrongOwner(request, secret);
-  if (why.empty()) why = Mismatch(request, held.serving);
+  const bool is_kept = secret.annotations.contains(kRequestAnnotation);
+  if (why.empty()) why = is_kept ? Difference(request, held.serving) : Mismatch(request, held.serving);
   if (!why.empty() || !RootOf(held.serving, held.trusted).empty()) return why;
   auto authority = ReadAuthority(request, inputs);
   const bool mends = authority.ok() && !RootOf(held.serving, authority->root).empty();

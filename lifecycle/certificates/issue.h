@@ -89,7 +89,8 @@ struct Decision {
 
 // nullopt is a Secret that isn't there. A certificate that cert-manager issued is kept until cert-manager would renew
 // it, and judged as cert-manager judges one whose CertificateRequest is gone (its internal/controller/certificates/
-// policies): by its key, its names, its issuer's and Certificate's names, and its end.
+// policies): by its key, its names, its issuer's and Certificate's names, and its end. One whose Secret has
+// kRequestAnnotation is judged by its usages, subject and isCA, too: what is asked for may have changed since.
 Decision Decide(const Request& request, const std::optional<LiveSecret>& secret, const Inputs& inputs);
 
 // The whole data of the Secret after that step: with kIssue and kRenew nothing but tls.crt, tls.key and ca.crt.

@@ -199,6 +199,16 @@ TEST(Certificates, ThatAreNotWhatIsAskedForAreFollowed) {
       {"another algorithm or size", [](World& w) { w.request.key.bits = 384; }},
       {"another algorithm or size", [](World& w) { w.request.key = {}; }},
       {"may not issue others", [](World& w) { w.request.authority = true; }},
+      {"may issue others",
+       [](World& w) {
+         w.request.authority = true;
+         w.Do(Step::kIssue);
+         w.request.authority = false;
+       }},
+      {"other usages", [](World& w) { w.request.usages.push_back("client auth"); }},
+      {"other usages", [](World& w) { w.request.usages = {"digital signature"}; }},
+      {"its subject", [](World& w) { w.request.organizations = {"an organization"}; }},
+      {"its subject", [](World& w) { w.request.common_name = kHost; }},
       {"another issuer", [](World& w) { w.request.issuer.name = "other"; }},
       {"another issuer", [](World& w) { w.request.issuer.kind = "ClusterIssuer"; }},
       {"another Certificate", [](World& w) { w.request.certificate.name = "other"; }},
@@ -239,6 +249,26 @@ TEST(Certificates, OfAnotherIssuerAreFollowedToTheEnd_I19) {
   ASSERT_EQ(world.Look().step, Step::kRenew);
   world.Do(Step::kRenew);
   EXPECT_EQ(world.secret->annotations.at("cert-manager.io/certificate-name"), "other");
+}
+
+// One that is never as asked for would be followed by others for ever.
+TEST(Certificates, AreWhatWasAskedForWhateverTheUsages_I19) {
+  for (const char* usage :
+       {"signing", "digital signature", "content commitment", "key encipherment", "key agreement", "data encipherment",
+        "crl sign", "encipher only", "decipher only", "any", "server auth", "client auth", "code signing",
+        "email protection", "s/mime", "timestamping", "ocsp signing"}) {
+    for (bool authority : {false, true}) {
+      Request request = Wanted();
+      request.usages = {usage, "s/mime", "signing"};
+      request.authority = authority;
+      request.organizations = {"a, b", "\xc3\xa9"};
+      request.common_name = "a name";
+      World world = Issued(request);
+      EXPECT_EQ(world.Look().step, Step::kKeep) << usage << ": " << world.Look().why;
+      world.request.usages = {"any"};
+      EXPECT_EQ(world.Look().step, Step::kTrustNext) << usage;
+    }
+  }
 }
 
 TEST(Certificates, ThatCantBeServedAreIssuedAtOnce) {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "base/strings.h"
 #include "lifecycle/certificates/bundle.h"
@@ -29,13 +28,9 @@ http::CertificateContent ContentOf(const Request& request, const http::Validity&
                                    .authority = request.authority,
                                    .key_usages = {},
                                    .extended_usages = {}};
-  std::set<std::string> simple, extended;  // two names of cert-manager may mean the same
-  for (const std::string& name : request.usages) {
-    const Usage* usage = FindUsage(name);
-    if (usage != nullptr) (usage->extended ? extended : simple).emplace(usage->openssl);
-  }
-  content.key_usages.assign(simple.begin(), simple.end());
-  content.extended_usages.assign(extended.begin(), extended.end());
+  UsageNames usages = NamesOf(request.usages);
+  content.key_usages = std::move(usages.simple);
+  content.extended_usages = std::move(usages.extended);
   return content;
 }
 
