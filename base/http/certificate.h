@@ -58,6 +58,9 @@ struct CertificateContent {
 // what is neither.
 Result<std::string> CanonicalHost(std::string_view host);
 
+// Whether it is an IP address, and no DNS name: certificates write the two apart.
+bool IsAddress(const std::string& host);
+
 // A self-signed server certificate (ten years) for these host names and IP addresses.
 Result<Certificate> MakeSelfSigned(const std::vector<std::string>& hosts);
 

@@ -102,22 +102,17 @@ void ReadKey(const FieldReader& spec, const Json& json, Reading& reading, Reques
   }
 }
 
-bool IsAddress(const std::string& host) {
-  auto canonical = http::CanonicalHost(host);
-  return canonical.ok() &&
-         (canonical->find(':') != std::string::npos || host.find_first_not_of("0123456789.") == std::string::npos);
-}
-
 void ReadHosts(const FieldReader& spec, Reading& reading, Request& out) {
   spec.Read("dnsNames", out.dns_names);
   spec.Read("ipAddresses", out.ip_addresses);
   for (size_t i = 0; i < out.dns_names.size(); ++i) {
-    if (IsDns1123Subdomain(ToLower(out.dns_names[i]))) continue;
-    reading.Fail(fmt::format("spec.dnsNames[{}]", i), "must be a DNS name without wildcards");
+    const std::string path = fmt::format("spec.dnsNames[{}]", i);
+    if (!IsDns1123Subdomain(ToLower(out.dns_names[i]))) reading.Fail(path, "must be a DNS name without wildcards");
+    if (http::IsAddress(out.dns_names[i])) reading.Fail(path, "is an IP address, which belongs in ipAddresses");
   }
   for (size_t i = 0; i < out.ip_addresses.size(); ++i) {
     std::string& address = out.ip_addresses[i];
-    if (IsAddress(address)) {
+    if (http::IsAddress(address)) {
       address = *http::CanonicalHost(address);
     } else {
       reading.Fail(fmt::format("spec.ipAddresses[{}]", i), "must be an IP address");
