@@ -198,6 +198,12 @@ const Json* ObjectAt(const Json* spec, const std::string& key, Reading& reading)
   return found;
 }
 
+// None at all would be the default ones.
+std::vector<std::string> UsagesOf(const Request& request) {
+  if (request.usages.empty() && request.authority) return {std::string(kCertSign)};
+  return request.usages;
+}
+
 Json KeySpec(const Request& request) {
   const bool rsa = request.key.algorithm == Algorithm::kRsa;
   return {{"algorithm", rsa ? "RSA" : "ECDSA"},
@@ -257,7 +263,7 @@ Json SpecOf(const Request& request) {
       {"duration", api::FormatDuration(request.duration)},
       {"issuerRef", {{"name", request.issuer.name}, {"kind", request.issuer.kind}, {"group", request.issuer.group}}},
       {"isCA", request.authority},
-      {"usages", request.usages},
+      {"usages", UsagesOf(request)},
       {"privateKey", KeySpec(request)},
       {"secretTemplate", {{"labels", request.secret_labels}, {"annotations", request.secret_annotations}}}};
   if (request.renew_before) spec["renewBefore"] = api::FormatDuration(*request.renew_before);

@@ -88,6 +88,19 @@ TEST(Requests, ReadsEveryFieldThatIsCarriedOut) {
   EXPECT_EQ(*kept, request);
 }
 
+TEST(Requests, KeepsThatACaDoesNothingElse) {  // I19
+  Json spec = Spec();
+  spec["isCA"] = true;
+  spec["usages"] = {"cert sign"};
+  auto read = ReadAll({SelfSigned(), Certificate(spec)});
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_TRUE(read->certificates.at(0).usages.empty());
+  auto kept = ParseRequest(ToText(read->certificates.at(0)));
+  ASSERT_TRUE(kept.ok()) << kept.error().message;
+  EXPECT_EQ(*kept, read->certificates.at(0));
+  EXPECT_EQ(ToText(*kept), ToText(read->certificates.at(0)));
+}
+
 TEST(Requests, PutsWhoIssuesFirst) {
   Json ca = Spec(), leaf = Spec();
   ca["isCA"] = true;
