@@ -25,7 +25,7 @@ struct KeyKind {
   bool operator==(const KeyKind&) const = default;
 };
 
-// When a certificate counts, in whole seconds. A value.
+// When a certificate counts, in whole seconds; of one that is read between 1970 and 2262. A value.
 struct Validity {
   WallTime not_before, not_after;
 };
