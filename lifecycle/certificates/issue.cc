@@ -81,12 +81,14 @@ Decision Replace(const Request& request, const Held& held, const Inputs& inputs,
   std::string why = fault.empty() ? "it ends at " + FormatTime(held.serving.facts->validity.not_after) : fault;
   std::optional<Authority> authority;
   std::string obstacle = Obstacle(request, &held, inputs, authority);
-  if (!obstacle.empty()) return {Step::kBlocked, fmt::format("{}; {}", why, obstacle), inputs.now + kLookInVain};
   const bool lacks_current = LacksCurrent(request, held, inputs);
-  if (fault.empty() && !Gains(request, held, authority, inputs.now)) {
-    if (lacks_current) return {Step::kTidyTrusted, "ca.crt isn't what is to be trusted now", inputs.now};
-    return {Step::kKeep, "", inputs.now + kLookInVain};
+  const bool gains = !fault.empty() || Gains(request, held, authority, inputs.now);
+  // What is served is to be trusted, also where nothing can follow it.
+  if (lacks_current && (!obstacle.empty() || !gains)) {
+    return {Step::kTidyTrusted, "ca.crt isn't what is to be trusted now", inputs.now};
   }
+  if (!obstacle.empty()) return {Step::kBlocked, fmt::format("{}; {}", why, obstacle), inputs.now + kLookInVain};
+  if (!gains) return {Step::kKeep, "", inputs.now + kLookInVain};
   const bool trusted = !lacks_current && authority && Includes(held.trusted, authority->root, inputs.now);
   if (trusted && Settled(inputs.injected, inputs.now)) return {Step::kRenew, std::move(why), inputs.now};
   return {Step::kTrustNext, std::move(why), inputs.now};

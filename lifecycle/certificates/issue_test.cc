@@ -380,6 +380,12 @@ TEST(Certificates, KeepTheirKeyWhereItIsToStay) {
   world.request.key.bits = 384;
   EXPECT_EQ(world.Look().step, Step::kBlocked);
   EXPECT_THAT(world.Look().why, HasSubstr("rotationPolicy Never"));
+  // That hid what somebody has made of ca.crt.
+  world.secret->data["ca.crt"] = Issued().At("ca.crt");
+  ASSERT_EQ(world.Look().step, Step::kTidyTrusted);
+  world.Do(Step::kTidyTrusted);
+  EXPECT_TRUE(TrustsWhatIsServed(world.secret->data, world.inputs.now));
+  EXPECT_EQ(world.Look().step, Step::kBlocked);
 }
 
 TEST(Certificates, OfAnAuthorityAreIssuedByIt) {

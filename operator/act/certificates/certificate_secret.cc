@@ -32,6 +32,7 @@ std::map<std::string, std::string> LabelsOf(const kube::Object& object) {
 
 // While a renewal is on its way, the injection decides when it goes on.
 WallTime LookAgain(const Decision& decision, const certificates::SecretData& data, WallTime now) {
+  if (decision.step == Step::kBlocked) return now + kSoonest;  // it was written all the same, and is told then
   WallTime at = decision.look_again;
   if (data.contains(key::kNext)) at = std::min<WallTime>(at, now + certificates::kBundleSettles + Seconds(2));
   return std::max<WallTime>(at, now + kSoonest);
