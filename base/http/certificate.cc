@@ -9,8 +9,10 @@
 #include <openssl/x509v3.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <ctime>
 #include <memory>
+#include <utility>
 
 #include "base/http/pem.h"
 #include "base/http/x509/x509.h"
@@ -22,6 +24,7 @@ namespace {
 using Store = std::unique_ptr<X509_STORE, Deleter<X509_STORE_free>>;
 using StoreContext = std::unique_ptr<X509_STORE_CTX, Deleter<X509_STORE_CTX_free>>;
 using Names = std::unique_ptr<GENERAL_NAMES, Deleter<GENERAL_NAMES_free>>;
+using Usages = std::unique_ptr<EXTENDED_KEY_USAGE, Deleter<EXTENDED_KEY_USAGE_free>>;
 // The list, not the certificates in it.
 void FreeChain(STACK_OF(X509) * chain) { sk_X509_free(chain); }
 using Chain = std::unique_ptr<STACK_OF(X509), Deleter<FreeChain>>;
@@ -76,7 +79,9 @@ Result<Certificate> Issue(const Certificate& authority, const Subject& subject, 
 Result<WallTime> ToTime(const ASN1_TIME* time) {
   tm parts = {};
   if (ASN1_TIME_to_tm(time, &parts) != 1) return OpenSslError("certificate: its times");
-  return std::chrono::system_clock::from_time_t(timegm(&parts));
+  // What no clock here shows, as 9999 for "never", is as far as one goes: it would come round to the past.
+  const auto seconds = std::clamp<std::int64_t>(timegm(&parts), 0, std::chrono::system_clock::to_time_t(WallTime::max()));
+  return std::chrono::system_clock::from_time_t(seconds);
 }
 
 std::string TextOf(const ASN1_STRING* value) {
@@ -114,6 +119,38 @@ std::vector<std::string> SubjectEntries(const X509* cert, int kind) {
     values.push_back(TextOf(X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at))));
   }
   return values;
+}
+
+std::vector<std::string> KeyUsages(X509* cert) {
+  constexpr std::pair<std::uint32_t, const char*> kNames[] = {
+      {KU_CRL_SIGN, "cRLSign"},
+      {KU_DATA_ENCIPHERMENT, "dataEncipherment"},
+      {KU_DECIPHER_ONLY, "decipherOnly"},
+      {KU_DIGITAL_SIGNATURE, "digitalSignature"},
+      {KU_ENCIPHER_ONLY, "encipherOnly"},
+      {KU_KEY_AGREEMENT, "keyAgreement"},
+      {KU_KEY_CERT_SIGN, "keyCertSign"},
+      {KU_KEY_ENCIPHERMENT, "keyEncipherment"},
+      {KU_NON_REPUDIATION, "nonRepudiation"},
+  };
+  std::vector<std::string> names;
+  const std::uint32_t usages = X509_get_key_usage(cert);
+  if (usages == UINT32_MAX) return names;  // it says none
+  for (const auto& [bit, name] : kNames) {
+    if ((usages & bit) != 0) names.emplace_back(name);
+  }
+  return names;
+}
+
+std::vector<std::string> ExtendedUsages(const X509* cert) {
+  std::vector<std::string> names;
+  Usages usages(static_cast<EXTENDED_KEY_USAGE*>(X509_get_ext_d2i(cert, NID_ext_key_usage, nullptr, nullptr)));
+  for (int i = 0; usages && i < sk_ASN1_OBJECT_num(usages.get()); ++i) {
+    const int kind = OBJ_obj2nid(sk_ASN1_OBJECT_value(usages.get(), i));
+    if (kind != NID_undef) names.emplace_back(OBJ_nid2sn(kind));
+  }
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 bool IsSelfSigned(X509* cert) {
@@ -208,6 +245,8 @@ Result<CertificateFacts> ReadCertificate(std::string_view cert_pem) {
   auto common_names = SubjectEntries(cert.get(), NID_commonName);
   if (!common_names.empty()) facts.common_name = std::move(common_names.back());
   facts.self_signed = IsSelfSigned(cert.get());
+  facts.key_usages = KeyUsages(cert.get());
+  facts.extended_usages = ExtendedUsages(cert.get());
   return facts;
 }
 

@@ -25,7 +25,7 @@ struct KeyKind {
   bool operator==(const KeyKind&) const = default;
 };
 
-// When a certificate counts, in whole seconds. A value.
+// When a certificate counts, in whole seconds; of one that is read between 1970 and 2262. A value.
 struct Validity {
   WallTime not_before, not_after;
 };
@@ -39,6 +39,8 @@ struct CertificateFacts {
   std::vector<std::string> organizations;
   std::vector<std::string> dns_names, addresses;  // of `hosts`, in the certificate's order
   bool self_signed = false;                       // verified by its own key
+  // As in CertificateContent, sorted; keyCertSign among them. An extended one that has no name there is left out.
+  std::vector<std::string> key_usages, extended_usages;
 };
 
 // What a certificate is to say. A value.
@@ -55,6 +57,9 @@ struct CertificateContent {
 // A host as a certificate writes it: a DNS name in lower case, an IP address in its shortest form. kInvalidArgument for
 // what is neither.
 Result<std::string> CanonicalHost(std::string_view host);
+
+// Whether it is an IP address, and no DNS name: certificates write the two apart.
+bool IsAddress(const std::string& host);
 
 // A self-signed server certificate (ten years) for these host names and IP addresses.
 Result<Certificate> MakeSelfSigned(const std::vector<std::string>& hosts);

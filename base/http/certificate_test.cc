@@ -104,6 +104,25 @@ TEST(Certificate, RefusesBadPem) {
   EXPECT_TRUE(CheckKey(serving).ok());
 }
 
+// A certificate that "never" ends, of somebody else's, counted as one that had ended long ago.
+TEST(Certificate, EndsAsLateAsAClockGoes) {  // I19
+  const std::string never =
+      "-----BEGIN CERTIFICATE-----\n"
+      "MIIBeTCCAR+gAwIBAgIUGhaqsi/d19vOVdrhTSl5qI2sbH0wCgYIKoZIzj0EAwIw\n"
+      "ETEPMA0GA1UEAwwGb3RoZXJzMCAXDTI2MTEyNzA4MDQyMVoYDzk5OTkwOTEwMDgw\n"
+      "NDIxWjARMQ8wDQYDVQQDDAZvdGhlcnMwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNC\n"
+      "AATIpBP2YBgZc/CsNRB/Zk//SKFgLmJ3GmxDnGmnryrRpTfZ9PtaoxtMltxDddzi\n"
+      "xyeCKBNm0Fm5RpkGGQcZ9S09o1MwUTAdBgNVHQ4EFgQUr15612IG+gOo1PjXHQ0V\n"
+      "XdHkxiQwHwYDVR0jBBgwFoAUr15612IG+gOo1PjXHQ0VXdHkxiQwDwYDVR0TAQH/\n"
+      "BAUwAwEB/zAKBggqhkjOPQQDAgNIADBFAiEAq5ONpEsA1q8VIv6W/m0q43jfGc73\n"
+      "PdbWtBIDONqcjwACIAxNTbF+Ltx3YrUJOQ2G3WR4n4pGin8qQCjAfSTAwyOi\n"
+      "-----END CERTIFICATE-----\n";
+  auto facts = ReadCertificate(never);
+  ASSERT_TRUE(facts.ok()) << facts.error().message;
+  EXPECT_GT(facts->validity.not_after, kNow + hours(24 * 365 * 200));
+  EXPECT_LT(facts->validity.not_before, kNow);
+}
+
 TEST(CanonicalHost, WritesAHostInOneWay) {
   EXPECT_EQ(*CanonicalHost("A.ns.SVC"), "a.ns.svc");
   EXPECT_EQ(*CanonicalHost("fd00:0:0::1"), "fd00::1");

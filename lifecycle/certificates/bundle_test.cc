@@ -64,6 +64,24 @@ TEST(Bundle, IsOursOnlyAsAWhole) {
   EXPECT_EQ(OwnerOf(held, requests, "", kNow), BundleOwner::kOther);
 }
 
+// Of 9999: taken for one that had ended, it was written over.
+TEST(Bundle, OfOneThatNeverEndsIsWhoseItIs) {  // I19
+  const std::string never =
+      "-----BEGIN CERTIFICATE-----\n"
+      "MIIBeTCCAR+gAwIBAgIUGhaqsi/d19vOVdrhTSl5qI2sbH0wCgYIKoZIzj0EAwIw\n"
+      "ETEPMA0GA1UEAwwGb3RoZXJzMCAXDTI2MTEyNzA4MDQyMVoYDzk5OTkwOTEwMDgw\n"
+      "NDIxWjARMQ8wDQYDVQQDDAZvdGhlcnMwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNC\n"
+      "AATIpBP2YBgZc/CsNRB/Zk//SKFgLmJ3GmxDnGmnryrRpTfZ9PtaoxtMltxDddzi\n"
+      "xyeCKBNm0Fm5RpkGGQcZ9S09o1MwUTAdBgNVHQ4EFgQUr15612IG+gOo1PjXHQ0V\n"
+      "XdHkxiQwHwYDVR0jBBgwFoAUr15612IG+gOo1PjXHQ0VXdHkxiQwDwYDVR0TAQH/\n"
+      "BAUwAwEB/zAKBggqhkjOPQQDAgNIADBFAiEAq5ONpEsA1q8VIv6W/m0q43jfGc73\n"
+      "PdbWtBIDONqcjwACIAxNTbF+Ltx3YrUJOQ2G3WR4n4pGin8qQCjAfSTAwyOi\n"
+      "-----END CERTIFICATE-----\n";
+  const Request requests[] = {Wanted()};
+  EXPECT_EQ(OwnerOf(never, requests, "", kNow), BundleOwner::kOther);
+  EXPECT_EQ(Combine({never}, kNow), never);
+}
+
 TEST(Bundle, IsForARequestWithTheSameNamesAndSubject) {
   std::string cert = For("a.ns.svc");
   EXPECT_TRUE(IsFor(Wanted(), cert));

@@ -7,6 +7,7 @@
 
 #include "base/strings.h"
 #include "lifecycle/certificates/bundle.h"
+#include "lifecycle/certificates/usages.h"
 
 namespace capi::certificates {
 namespace {
@@ -44,11 +45,24 @@ std::vector<std::string> Split(const std::string& pem) {
   return split.ok() ? *std::move(split) : std::vector<std::string>();
 }
 
+std::string AnnotationOf(const std::map<std::string, std::string>& annotations, const char* name,
+                         std::string_view fallback) {
+  auto found = annotations.find(name);
+  return found == annotations.end() || found->second.empty() ? std::string(fallback) : found->second;
+}
+
 std::string CurrentRoot(const Request& request, const Held& held, const Inputs& inputs) {
   std::string root = held.serving.facts ? RootOf(held.serving, held.trusted) : "";
   if (!root.empty() || request.issuer_secret.empty() || !held.serving.facts) return root;
   auto authority = ReadAuthority(request, inputs);
   return authority.ok() ? RootOf(held.serving, authority->root) : "";
+}
+
+// Whether it is of who issues now: the issuer may have changed since it was made.
+bool IsOfIssuer(const Request& request, const KeyPair& pair, const Inputs& inputs) {
+  if (request.issuer_secret.empty()) return pair.facts->self_signed;
+  auto authority = ReadAuthority(request, inputs);
+  return !authority.ok() || (!pair.facts->self_signed && !RootOf(pair, authority->root).empty());
 }
 
 bool IsIn(const std::string& pem, const std::string& cert) {
@@ -63,6 +77,19 @@ std::string Without(const std::string& pem, const std::string& cert) {
 }
 
 }  // namespace
+
+IssuedFor WhoseIs(const Request& request, const std::map<std::string, std::string>& annotations) {
+  IssuedFor out{request.issuer, AnnotationOf(annotations, kCertificateNameAnnotation, request.certificate.name)};
+  bool has_issuer = false;
+  for (const char* name : {kIssuerNameAnnotation, kIssuerKindAnnotation, kIssuerGroupAnnotation}) {
+    has_issuer = has_issuer || annotations.contains(name);
+  }
+  if (!has_issuer) return out;
+  out.issuer = {AnnotationOf(annotations, kIssuerNameAnnotation, ""),
+                AnnotationOf(annotations, kIssuerKindAnnotation, "Issuer"),
+                AnnotationOf(annotations, kIssuerGroupAnnotation, "cert-manager.io")};
+  return out;
+}
 
 std::string ValueOf(const SecretData& data, std::string_view name) {
   auto found = data.find(std::string(name));
@@ -113,6 +140,22 @@ std::string Mismatch(const Request& request, const KeyPair& pair) {
   return "";
 }
 
+std::string Difference(const Request& request, const KeyPair& pair) {
+  std::string why = Mismatch(request, pair);
+  if (!why.empty()) return why;
+  const http::CertificateFacts& facts = *pair.facts;
+  UsageNames usages = NamesOf(request.usages);
+  if (request.authority) usages.simple.emplace_back("keyCertSign");
+  auto as_set = [](const std::vector<std::string>& names) { return std::set<std::string>(names.begin(), names.end()); };
+  if (!request.authority && facts.authority) return "it may issue others";
+  if (as_set(facts.key_usages) != as_set(usages.simple) || as_set(facts.extended_usages) != as_set(usages.extended)) {
+    return "it is for other usages";
+  }
+  const bool same_subject =
+      facts.common_name == request.common_name && as_set(facts.organizations) == as_set(request.organizations);
+  return same_subject ? "" : "its subject is another";
+}
+
 std::string RootOf(const KeyPair& pair, const std::string& candidates_pem) {
   std::vector<std::string> own = Split(pair.pem.cert_pem);
   if (own.empty()) return "";
@@ -127,11 +170,11 @@ std::string RootOf(const KeyPair& pair, const std::string& candidates_pem) {
   return "";
 }
 
-bool IsNextGood(const Request& request, const Held& held) {
+bool IsNextGood(const Request& request, const Held& held, const Inputs& inputs) {
   // Its age doesn't matter: where the time for renewal is longer than what it takes until one is trusted, each would be
   // followed by another, and none be served.
-  return held.next && held.next->usable() && Mismatch(request, *held.next).empty() &&
-         IsIn(held.trusted, RootOf(*held.next, held.trusted));
+  return held.next && held.next->usable() && Difference(request, *held.next).empty() &&
+         IsOfIssuer(request, *held.next, inputs) && IsIn(held.trusted, RootOf(*held.next, held.trusted));
 }
 
 bool LacksCurrent(const Request& request, const Held& held, const Inputs& inputs) {

@@ -13,29 +13,14 @@ namespace {
 using std::chrono::hours;
 using std::chrono::minutes;
 
-constexpr const char* kIssuerName = "cert-manager.io/issuer-name";
-constexpr const char* kIssuerKind = "cert-manager.io/issuer-kind";
-constexpr const char* kIssuerGroup = "cert-manager.io/issuer-group";
 // Where only a change elsewhere, of which the caller is told, can help.
 constexpr Seconds kLookInVain = minutes(10);
 
-std::string AnnotationOf(const LiveSecret& secret, const char* name, std::string_view fallback) {
-  auto found = secret.annotations.find(name);
-  return found == secret.annotations.end() || found->second.empty() ? std::string(fallback) : found->second;
-}
-
 // Whose the Secret says it is. What it doesn't say isn't held against it: cert-manager's policies.
 std::string WrongOwner(const Request& request, const LiveSecret& secret) {
-  bool has_issuer = false;
-  for (const char* name : {kIssuerName, kIssuerKind, kIssuerGroup}) {
-    has_issuer = has_issuer || secret.annotations.contains(name);
-  }
-  IssuerRef issuer{AnnotationOf(secret, kIssuerName, ""), AnnotationOf(secret, kIssuerKind, "Issuer"),
-                   AnnotationOf(secret, kIssuerGroup, "cert-manager.io")};
-  if (has_issuer && issuer != request.issuer) return "another issuer issued it";
-  if (AnnotationOf(secret, kCertificateNameAnnotation, request.certificate.name) != request.certificate.name) {
-    return "it was issued for another Certificate";
-  }
+  const IssuedFor said = WhoseIs(request, secret.annotations);
+  if (said.issuer != request.issuer) return "another issuer issued it";
+  if (said.certificate != request.certificate.name) return "it was issued for another Certificate";
   return "";
 }
 
@@ -78,7 +63,8 @@ WallTime FirstEnd(const std::string& trusted, WallTime latest) {
 // Why a certificate that can be served is to be followed by another, whatever its age; "" where it isn't.
 std::string Fault(const Request& request, const LiveSecret& secret, const Held& held, const Inputs& inputs) {
   std::string why = WrongOwner(request, secret);
-  if (why.empty()) why = Mismatch(request, held.serving);
+  const bool is_kept = secret.annotations.contains(kRequestAnnotation);
+  if (why.empty()) why = is_kept ? Difference(request, held.serving) : Mismatch(request, held.serving);
   if (!why.empty() || !RootOf(held.serving, held.trusted).empty()) return why;
   auto authority = ReadAuthority(request, inputs);
   const bool mends = authority.ok() && !RootOf(held.serving, authority->root).empty();
@@ -95,12 +81,14 @@ Decision Replace(const Request& request, const Held& held, const Inputs& inputs,
   std::string why = fault.empty() ? "it ends at " + FormatTime(held.serving.facts->validity.not_after) : fault;
   std::optional<Authority> authority;
   std::string obstacle = Obstacle(request, &held, inputs, authority);
-  if (!obstacle.empty()) return {Step::kBlocked, fmt::format("{}; {}", why, obstacle), inputs.now + kLookInVain};
   const bool lacks_current = LacksCurrent(request, held, inputs);
-  if (fault.empty() && !Gains(request, held, authority, inputs.now)) {
-    if (lacks_current) return {Step::kTidyTrusted, "ca.crt isn't what is to be trusted now", inputs.now};
-    return {Step::kKeep, "", inputs.now + kLookInVain};
+  const bool gains = !fault.empty() || Gains(request, held, authority, inputs.now);
+  // What is served is to be trusted, also where nothing can follow it.
+  if (lacks_current && (!obstacle.empty() || !gains)) {
+    return {Step::kTidyTrusted, "ca.crt isn't what is to be trusted now", inputs.now};
   }
+  if (!obstacle.empty()) return {Step::kBlocked, fmt::format("{}; {}", why, obstacle), inputs.now + kLookInVain};
+  if (!gains) return {Step::kKeep, "", inputs.now + kLookInVain};
   const bool trusted = !lacks_current && authority && Includes(held.trusted, authority->root, inputs.now);
   if (trusted && Settled(inputs.injected, inputs.now)) return {Step::kRenew, std::move(why), inputs.now};
   return {Step::kTrustNext, std::move(why), inputs.now};
@@ -137,6 +125,8 @@ std::string_view StepName(Step step) {
   return "";
 }
 
+bool ServesAnew(Step step) { return step == Step::kIssue || step == Step::kRenew || step == Step::kServeNext; }
+
 WallTime RenewalTime(const Request& request, const http::Validity& validity) {
   const auto life = std::chrono::duration_cast<Seconds>(validity.not_after - validity.not_before);
   Seconds before = life / 3;
@@ -157,7 +147,7 @@ std::optional<WallTime> EndOf(const SecretData& data) {
 Decision Decide(const Request& request, const std::optional<LiveSecret>& secret, const Inputs& inputs) {
   if (!secret) return IssueNow(request, nullptr, inputs, "the Secret isn't there");
   Held held = Read(secret->data, inputs.now);
-  const bool next = IsNextGood(request, held);
+  const bool next = IsNextGood(request, held, inputs);
   if (!held.serving.usable()) {
     if (next) return {Step::kServeNext, held.serving.flaw, inputs.now};
     return IssueNow(request, &held, inputs, held.serving.flaw);

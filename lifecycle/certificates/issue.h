@@ -89,7 +89,8 @@ struct Decision {
 
 // nullopt is a Secret that isn't there. A certificate that cert-manager issued is kept until cert-manager would renew
 // it, and judged as cert-manager judges one whose CertificateRequest is gone (its internal/controller/certificates/
-// policies): by its key, its names, its issuer's and Certificate's names, and its end.
+// policies): by its key, its names, its issuer's and Certificate's names, and its end. One whose Secret has
+// kRequestAnnotation is judged by its usages, subject and isCA, too: what is asked for may have changed since.
 Decision Decide(const Request& request, const std::optional<LiveSecret>& secret, const Inputs& inputs);
 
 // The whole data of the Secret after that step: with kIssue and kRenew nothing but tls.crt, tls.key and ca.crt.
@@ -103,9 +104,14 @@ Result<SecretData> Make(Step step, const Request& request, const std::optional<L
 // Whether ca.crt has the CA of tls.crt: nothing else may be brought into what is injected.
 bool TrustsWhatIsServed(const SecretData& data, WallTime now);
 
+// Whether what is served after that step was made for the request: who issued it, and for which Certificate, is the
+// request's from then on.
+bool ServesAnew(Step step);
+
 // What else the Secret has, as cert-manager writes it (so that it takes the Secret over without issuing anew), with the
-// request's secretTemplate and kRequestAnnotation. kInvalidArgument where tls.crt can't be read.
-Result<std::map<std::string, std::string>> SecretAnnotations(const Request& request, const SecretData& data);
+// request's secretTemplate and kRequestAnnotation. The annotations that `secret` has say who issued what it serves, and
+// for whom: after a step that ServesAnew there are to be none. kInvalidArgument where tls.crt can't be read.
+Result<std::map<std::string, std::string>> SecretAnnotations(const Request& request, const LiveSecret& secret);
 std::map<std::string, std::string> SecretLabels(const Request& request);
 
 // When a certificate of that validity is to be renewed, to the second (cert-manager's pkg/util/pki/renewaltime.go).

@@ -57,7 +57,8 @@ struct World {
   void Do(Step step) {
     LiveSecret made;
     made.data = ValueOrAbort(Make(step, request, secret, inputs, {}), StepName(step));
-    made.annotations = ValueOrAbort(SecretAnnotations(request, made.data), "annotations");
+    if (secret && !ServesAnew(step)) made.annotations = secret->annotations;
+    made.annotations = ValueOrAbort(SecretAnnotations(request, made), "annotations");
     secret = std::move(made);
   }
   const std::string& At(const char* key) const { return secret->data.at(key); }
@@ -198,6 +199,16 @@ TEST(Certificates, ThatAreNotWhatIsAskedForAreFollowed) {
       {"another algorithm or size", [](World& w) { w.request.key.bits = 384; }},
       {"another algorithm or size", [](World& w) { w.request.key = {}; }},
       {"may not issue others", [](World& w) { w.request.authority = true; }},
+      {"may issue others",
+       [](World& w) {
+         w.request.authority = true;
+         w.Do(Step::kIssue);
+         w.request.authority = false;
+       }},
+      {"other usages", [](World& w) { w.request.usages.push_back("client auth"); }},
+      {"other usages", [](World& w) { w.request.usages = {"digital signature"}; }},
+      {"its subject", [](World& w) { w.request.organizations = {"an organization"}; }},
+      {"its subject", [](World& w) { w.request.common_name = kHost; }},
       {"another issuer", [](World& w) { w.request.issuer.name = "other"; }},
       {"another issuer", [](World& w) { w.request.issuer.kind = "ClusterIssuer"; }},
       {"another Certificate", [](World& w) { w.request.certificate.name = "other"; }},
@@ -207,6 +218,56 @@ TEST(Certificates, ThatAreNotWhatIsAskedForAreFollowed) {
     c.change(world);
     EXPECT_EQ(world.Look().step, Step::kTrustNext) << c.why;
     EXPECT_THAT(world.Look().why, HasSubstr(std::string(c.why)));
+  }
+}
+
+// What was written with the next one said that its issuer had issued what is served: the change was taken back.
+TEST(Certificates, OfAnotherIssuerAreFollowedToTheEnd_I19) {
+  World ca = Issued(TheAuthority()), world = Issued();
+  world.inputs.injected = {.targets = true, .since = kStart};
+  world.inputs.issuer = &ca.secret->data;
+  world.request = OfAuthority();
+  ASSERT_EQ(world.Look().step, Step::kTrustNext);
+  world.Do(Step::kTrustNext);
+  EXPECT_EQ(world.secret->annotations.at("cert-manager.io/issuer-name"), "self") << "of what is served";
+  const std::string next = world.At("next.crt");
+  EXPECT_EQ(world.Look().step, Step::kKeep);
+  EXPECT_THAT(world.Look().why, HasSubstr("waits"));
+  world.inputs.now += kBundleSettles;
+  // Back to the former issuer meanwhile: a next one of the other isn't served for it.
+  World back = world;
+  back.request = Wanted();
+  EXPECT_EQ(back.Look().step, Step::kTidyTrusted);
+  back.request.issuer.name = "another";
+  EXPECT_EQ(back.Look().step, Step::kTrustNext);
+  ASSERT_EQ(world.Look().step, Step::kServeNext);
+  world.Do(Step::kServeNext);
+  EXPECT_EQ(world.At("tls.crt"), next);
+  EXPECT_EQ(world.secret->annotations.at("cert-manager.io/issuer-name"), "by-ca");
+  EXPECT_EQ(world.Look().step, Step::kKeep);
+  world.request.certificate.name = "other";
+  ASSERT_EQ(world.Look().step, Step::kRenew);
+  world.Do(Step::kRenew);
+  EXPECT_EQ(world.secret->annotations.at("cert-manager.io/certificate-name"), "other");
+}
+
+// One that is never as asked for would be followed by others for ever.
+TEST(Certificates, AreWhatWasAskedForWhateverTheUsages_I19) {
+  for (const char* usage :
+       {"signing", "digital signature", "content commitment", "key encipherment", "key agreement", "data encipherment",
+        "crl sign", "encipher only", "decipher only", "any", "server auth", "client auth", "code signing",
+        "email protection", "s/mime", "timestamping", "ocsp signing"}) {
+    for (bool authority : {false, true}) {
+      Request request = Wanted();
+      request.usages = {usage, "s/mime", "signing"};
+      request.authority = authority;
+      request.organizations = {"a, b", "\xc3\xa9"};
+      request.common_name = "a name";
+      World world = Issued(request);
+      EXPECT_EQ(world.Look().step, Step::kKeep) << usage << ": " << world.Look().why;
+      world.request.usages = {"any"};
+      EXPECT_EQ(world.Look().step, Step::kTrustNext) << usage;
+    }
   }
 }
 
@@ -319,6 +380,12 @@ TEST(Certificates, KeepTheirKeyWhereItIsToStay) {
   world.request.key.bits = 384;
   EXPECT_EQ(world.Look().step, Step::kBlocked);
   EXPECT_THAT(world.Look().why, HasSubstr("rotationPolicy Never"));
+  // That hid what somebody has made of ca.crt.
+  world.secret->data["ca.crt"] = Issued().At("ca.crt");
+  ASSERT_EQ(world.Look().step, Step::kTidyTrusted);
+  world.Do(Step::kTidyTrusted);
+  EXPECT_TRUE(TrustsWhatIsServed(world.secret->data, world.inputs.now));
+  EXPECT_EQ(world.Look().step, Step::kBlocked);
 }
 
 TEST(Certificates, OfAnAuthorityAreIssuedByIt) {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "base/strings.h"
 #include "lifecycle/certificates/bundle.h"
@@ -29,13 +28,9 @@ http::CertificateContent ContentOf(const Request& request, const http::Validity&
                                    .authority = request.authority,
                                    .key_usages = {},
                                    .extended_usages = {}};
-  std::set<std::string> simple, extended;  // two names of cert-manager may mean the same
-  for (const std::string& name : request.usages) {
-    const Usage* usage = FindUsage(name);
-    if (usage != nullptr) (usage->extended ? extended : simple).emplace(usage->openssl);
-  }
-  content.key_usages.assign(simple.begin(), simple.end());
-  content.extended_usages.assign(extended.begin(), extended.end());
+  UsageNames usages = NamesOf(request.usages);
+  content.key_usages = std::move(usages.simple);
+  content.extended_usages = std::move(usages.extended);
   return content;
 }
 
@@ -137,7 +132,7 @@ Result<SecretData> Make(Step step, const Request& request, const std::optional<L
       if (!served) break;
       return TrustNext(request, held, inputs, data);
     case Step::kServeNext:
-      if (!IsNextGood(request, held)) break;
+      if (!IsNextGood(request, held, inputs)) break;
       return ServeNext(held, inputs);
     case Step::kTidyTrusted:
       if (!served) break;
@@ -146,18 +141,19 @@ Result<SecretData> Make(Step step, const Request& request, const std::optional<L
   return Error{Code::kInvalidArgument, fmt::format("nothing to make for {}", StepName(step)), {}};
 }
 
-Result<std::map<std::string, std::string>> SecretAnnotations(const Request& request, const SecretData& data) {
-  http::CertificateFacts facts = TRY(http::ReadCertificate(ValueOf(data, data_key::kServing)));
+Result<std::map<std::string, std::string>> SecretAnnotations(const Request& request, const LiveSecret& secret) {
+  http::CertificateFacts facts = TRY(http::ReadCertificate(ValueOf(secret.data, data_key::kServing)));
+  const IssuedFor whose = WhoseIs(request, secret.annotations);
   std::map<std::string, std::string> out = request.secret_annotations;
   out["cert-manager.io/common-name"] = facts.common_name;
   if (!facts.organizations.empty()) out["cert-manager.io/subject-organizations"] = Csv(facts.organizations);
   out["cert-manager.io/alt-names"] = Csv(facts.dns_names);
   out["cert-manager.io/ip-sans"] = Csv(facts.addresses);
   out["cert-manager.io/uri-sans"] = "";
-  out[kCertificateNameAnnotation] = request.certificate.name;
-  out["cert-manager.io/issuer-name"] = request.issuer.name;
-  out["cert-manager.io/issuer-kind"] = request.issuer.kind;
-  out["cert-manager.io/issuer-group"] = request.issuer.group;
+  out[kCertificateNameAnnotation] = whose.certificate;
+  out[kIssuerNameAnnotation] = whose.issuer.name;
+  out[kIssuerKindAnnotation] = whose.issuer.kind;
+  out[kIssuerGroupAnnotation] = whose.issuer.group;
   out[kRequestAnnotation] = ToText(request);
   return out;
 }

@@ -102,22 +102,17 @@ void ReadKey(const FieldReader& spec, const Json& json, Reading& reading, Reques
   }
 }
 
-bool IsAddress(const std::string& host) {
-  auto canonical = http::CanonicalHost(host);
-  return canonical.ok() &&
-         (canonical->find(':') != std::string::npos || host.find_first_not_of("0123456789.") == std::string::npos);
-}
-
 void ReadHosts(const FieldReader& spec, Reading& reading, Request& out) {
   spec.Read("dnsNames", out.dns_names);
   spec.Read("ipAddresses", out.ip_addresses);
   for (size_t i = 0; i < out.dns_names.size(); ++i) {
-    if (IsDns1123Subdomain(ToLower(out.dns_names[i]))) continue;
-    reading.Fail(fmt::format("spec.dnsNames[{}]", i), "must be a DNS name without wildcards");
+    const std::string path = fmt::format("spec.dnsNames[{}]", i);
+    if (!IsDns1123Subdomain(ToLower(out.dns_names[i]))) reading.Fail(path, "must be a DNS name without wildcards");
+    if (http::IsAddress(out.dns_names[i])) reading.Fail(path, "is an IP address, which belongs in ipAddresses");
   }
   for (size_t i = 0; i < out.ip_addresses.size(); ++i) {
     std::string& address = out.ip_addresses[i];
-    if (IsAddress(address)) {
+    if (http::IsAddress(address)) {
       address = *http::CanonicalHost(address);
     } else {
       reading.Fail(fmt::format("spec.ipAddresses[{}]", i), "must be an IP address");
@@ -203,6 +198,12 @@ const Json* ObjectAt(const Json* spec, const std::string& key, Reading& reading)
   return found;
 }
 
+// None at all would be the default ones.
+std::vector<std::string> UsagesOf(const Request& request) {
+  if (request.usages.empty() && request.authority) return {std::string(kCertSign)};
+  return request.usages;
+}
+
 Json KeySpec(const Request& request) {
   const bool rsa = request.key.algorithm == Algorithm::kRsa;
   return {{"algorithm", rsa ? "RSA" : "ECDSA"},
@@ -262,7 +263,7 @@ Json SpecOf(const Request& request) {
       {"duration", api::FormatDuration(request.duration)},
       {"issuerRef", {{"name", request.issuer.name}, {"kind", request.issuer.kind}, {"group", request.issuer.group}}},
       {"isCA", request.authority},
-      {"usages", request.usages},
+      {"usages", UsagesOf(request)},
       {"privateKey", KeySpec(request)},
       {"secretTemplate", {{"labels", request.secret_labels}, {"annotations", request.secret_annotations}}}};
   if (request.renew_before) spec["renewBefore"] = api::FormatDuration(*request.renew_before);

@@ -88,6 +88,19 @@ TEST(Requests, ReadsEveryFieldThatIsCarriedOut) {
   EXPECT_EQ(*kept, request);
 }
 
+TEST(Requests, KeepsThatACaDoesNothingElse) {  // I19
+  Json spec = Spec();
+  spec["isCA"] = true;
+  spec["usages"] = {"cert sign"};
+  auto read = ReadAll({SelfSigned(), Certificate(spec)});
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_TRUE(read->certificates.at(0).usages.empty());
+  auto kept = ParseRequest(ToText(read->certificates.at(0)));
+  ASSERT_TRUE(kept.ok()) << kept.error().message;
+  EXPECT_EQ(*kept, read->certificates.at(0));
+  EXPECT_EQ(ToText(*kept), ToText(read->certificates.at(0)));
+}
+
 TEST(Requests, PutsWhoIssuesFirst) {
   Json ca = Spec(), leaf = Spec();
   ca["isCA"] = true;
@@ -126,7 +139,10 @@ TEST(Requests, AreRefusedByNameForWhatCantBeDone) {
       {R"({"secretName": 1})", "spec.secretName: must be a string"},
       {R"({"dnsNames": null})", "spec: must have dnsNames"},
       {R"({"dnsNames": ["*.ns.svc"]})", "spec.dnsNames[0]: must be a DNS name"},
+      {R"({"dnsNames": ["a.b", "10.0.0.1"]})", "spec.dnsNames[1]: is an IP address"},
       {R"({"ipAddresses": ["a.b"]})", "spec.ipAddresses[0]: must be an IP address"},
+      {R"({"ipAddresses": ["10.0.0.1", "999.1.1.1"]})", "spec.ipAddresses[1]: must be an IP address"},
+      {R"({"ipAddresses": ["1.2.3"]})", "spec.ipAddresses[0]: must be an IP address"},
       {R"({"uris": ["spiffe://a"]})", "spec.uris: isn't supported without cert-manager"},
       {R"({"keystores": {}})", "spec.keystores: isn't supported"},
       {R"({"literalSubject": "CN=a"})", "spec.literalSubject: isn't supported"},

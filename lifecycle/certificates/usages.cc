@@ -1,5 +1,7 @@
 #include "lifecycle/certificates/usages.h"
 
+#include <set>
+
 namespace capi::certificates {
 namespace {
 
@@ -32,6 +34,15 @@ const Usage* FindUsage(std::string_view name) {
     if (usage.name == name) return &usage;
   }
   return nullptr;
+}
+
+UsageNames NamesOf(const std::vector<std::string>& usages) {
+  std::set<std::string> simple, extended;
+  for (const std::string& name : usages) {
+    const Usage* usage = FindUsage(name);
+    if (usage != nullptr) (usage->extended ? extended : simple).emplace(usage->openssl);
+  }
+  return {{simple.begin(), simple.end()}, {extended.begin(), extended.end()}};
 }
 
 }  // namespace capi::certificates

@@ -1,8 +1,9 @@
 // Usages of a key, as cert-manager and OpenSSL name them.
 #pragma once
 
-#include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace capi::certificates {
 
@@ -18,5 +19,13 @@ struct Usage {
 
 // Null for one that can't be asked for here. Thread-safe.
 const Usage* FindUsage(std::string_view name);
+
+// OpenSSL's names, each once and sorted: two names of cert-manager may mean the same. A value.
+struct UsageNames {
+  std::vector<std::string> simple, extended;
+};
+
+// Of cert-manager's. Thread-safe.
+UsageNames NamesOf(const std::vector<std::string>& usages);
 
 }  // namespace capi::certificates

@@ -241,6 +241,7 @@ Actor::Acted Actor::Take(const Context& ctx, const Observation& o, const HandOve
     auto kind = needs_.client.mapper().For(ctx, {"cert-manager.io", "Certificate"});
     if (!kind.ok()) {
       Certifier::Kept kept;
+      kept.hands_over = true;
       kept.ended = kind.error().With("cert-manager, which is to make the provider's certificates, isn't there");
       kept.waits = true;
       return EndCertificates(ctx, o, kept);
@@ -249,6 +250,7 @@ Actor::Acted Actor::Take(const Context& ctx, const Observation& o, const HandOve
   PhaseTimes times;
   if (auto failed = installer_.RenderAgain(ctx, o, times)) {
     Certifier::Kept kept;
+    kept.hands_over = true;
     kept.ended = Error{Code::kFailedPrecondition, "what is applied can't be rendered again: " + failed->message, {}};
     return EndCertificates(ctx, o, kept);
   }

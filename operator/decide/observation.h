@@ -77,7 +77,8 @@ struct BundleSeen {
 // Why certificates weren't kept when that was last tried, and when it is tried again. A value.
 struct CertificateTrouble {
   std::optional<Error> error;
-  Millis wait{0};  // from now
+  Millis wait{0};          // from now
+  bool of_keeping = true;  // of a renewal or a mend, and not of a hand-over
 };
 
 // What a provider's objects look like, from the watches.

@@ -32,7 +32,6 @@ Result<std::string> ToPem(X509* cert);
 // In PKCS8, or in the older form of its algorithm.
 Result<std::string> ToPem(EVP_PKEY* key, bool pkcs8 = true);
 
-bool IsAddress(const std::string& host);
 std::string AltNames(const std::vector<std::string>& hosts);  // "DNS:a,IP:127.0.0.1"
 
 // False where OpenSSL can't.

@@ -32,6 +32,7 @@ std::map<std::string, std::string> LabelsOf(const kube::Object& object) {
 
 // While a renewal is on its way, the injection decides when it goes on.
 WallTime LookAgain(const Decision& decision, const certificates::SecretData& data, WallTime now) {
+  if (decision.step == Step::kBlocked) return now + kSoonest;  // it was written all the same, and is told then
   WallTime at = decision.look_again;
   if (data.contains(key::kNext)) at = std::min<WallTime>(at, now + certificates::kBundleSettles + Seconds(2));
   return std::max<WallTime>(at, now + kSoonest);
@@ -127,10 +128,8 @@ Status CertificateSecret::Take(const Decision& decision, const All& all, const c
   auto secret = exists_ ? std::optional(live_) : std::nullopt;
   live_.data = TRY(certificates::Make(decision.step, *request_, secret, InputsOf(all, injected, now), live));
   exists_ = true;
-  live_.annotations.clear();
-  for (auto& [name, value] : TRY(certificates::SecretAnnotations(*request_, live_.data))) {
-    live_.annotations[name] = value;
-  }
+  if (certificates::ServesAnew(decision.step)) live_.annotations.clear();
+  live_.annotations = TRY(certificates::SecretAnnotations(*request_, live_));
   return Ok();
 }
 
@@ -155,7 +154,7 @@ bool CertificateSecret::IsAsStated() const {
 }
 
 Result<kube::Object> CertificateSecret::ToApply(const Decision& decision, WallTime now) const {
-  auto annotations = TRY(certificates::SecretAnnotations(*request_, live_.data));
+  auto annotations = TRY(certificates::SecretAnnotations(*request_, live_));
   CertificateState state{request_->certificate.name, BundleHash(), LookAgain(decision, live_.data, now), {}};
   if (auto end = certificates::EndOf(live_.data)) state.ends = *end;
   annotations[std::string(api::kAnnotationCertificateState)] = StateText(state);

@@ -338,6 +338,7 @@ void Certifier::Ended(const Context& ctx, const std::string& provider, const Kep
   Record& record = records_[provider];
   record.tries.push_back(now);
   while (record.tries.front() + std::chrono::minutes(1) < now) record.tries.pop_front();
+  record.of_keeping = !kept.hands_over;
   if (!kept.ended.ok()) {
     record.error = kept.ended.error();
   } else if (record.tries.size() >= kMostTries) {
@@ -352,9 +353,8 @@ void Certifier::Ended(const Context& ctx, const std::string& provider, const Kep
   }
   Seconds wait = kFirstRetry;
   for (int i = 0; i < record.failures && wait < kLongestRetry; ++i) wait *= 2;
-  if (kept.waits) {
+  if (kept.waits) {  // what else has failed is tried as late as before
     wait = kWaitingRetry;
-    record.failures = 0;
   } else {
     ++record.failures;
   }
@@ -366,7 +366,8 @@ CertificateTrouble Certifier::TroubleOf(Clock& clock, const std::string& provide
   auto record = records_.find(provider);
   if (record == records_.end() || !record->second.error) return {};
   return {record->second.error,
-          std::max(std::chrono::ceil<Millis>(record->second.next - clock.Monotonic()), Millis(0))};
+          std::max(std::chrono::ceil<Millis>(record->second.next - clock.Monotonic()), Millis(0)),
+          record->second.of_keeping};
 }
 
 void Certifier::Tell(const std::string& provider, const std::vector<std::string>& what) {

@@ -32,6 +32,7 @@ class Certifier {
     kube::ObjectId failed;  // where it didn't end well
     int writes = 0;
     bool waits = false;  // for what may be there any moment: the next try is no later each time
+    bool hands_over = false;
 
     // The first that failed is told. Nothing else waits for it.
     void Add(const kube::ObjectId& id, Status status) {
@@ -69,6 +70,7 @@ class Certifier {
   struct Known;  // the provider's Secrets of certificates, and what trusts them
   struct Record {
     std::optional<Error> error;
+    bool of_keeping = true;  // CertificateTrouble
     int failures = 0;
     MonoTime next;
     std::deque<MonoTime> tries;  // of the last minute

@@ -350,11 +350,20 @@ TEST_F(Certifying, TriesAgainLaterAndLater) {  // I19
   EXPECT_FALSE(ended(Ok()).error);
   for (int i = 0; i < 4; ++i) EXPECT_FALSE(ended(Ok()).error);
   EXPECT_TRUE(ended(Ok()).error) << "somebody undoes it";
+  EXPECT_TRUE(certifier_.TroubleOf(clock_, "p").of_keeping);
   Certifier::Kept waits;
   waits.ended = away;
-  waits.waits = true;
+  waits.waits = waits.hands_over = true;
   for (int i = 0; i < 8; ++i) certifier_.Ended(ctx_, "q", waits);
   EXPECT_EQ(certifier_.TroubleOf(clock_, "q").wait, Seconds(30)) << "cert-manager may be there any moment";
+  EXPECT_FALSE(certifier_.TroubleOf(clock_, "q").of_keeping);
+  Certifier::Kept failed;
+  failed.ended = away;
+  for (Seconds wait : {Seconds(10), Seconds(20), Seconds(40)}) {
+    certifier_.Ended(ctx_, "q", failed);
+    EXPECT_EQ(certifier_.TroubleOf(clock_, "q").wait, wait) << "each in its turn, and later and later";
+    certifier_.Ended(ctx_, "q", waits);
+  }
 }
 
 }  // namespace

@@ -97,6 +97,7 @@ HandingOver::HandingOver(Needs needs)
 
 Certifier::Kept HandingOver::Run(const Context& ctx, const Observation& o) {
   Certifier::Kept kept;
+  kept.hands_over = true;
   api::Provider provider = o.provider;
   kept.ended = HandOn(ctx, provider, o, kept);
   if (kept.ended.ok()) kept.what.push_back(Told(o));

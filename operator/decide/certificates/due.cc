@@ -33,6 +33,11 @@ bool IsStale(const Observation& o, const kube::ObjectId& id) {
 // The next certificate is there, and not served yet.
 bool IsRenewing(const CertificateSeen& seen) { return seen.held > kCertificateKeys; }
 
+// They can't be kept here: whoever else is to make them needn't wait for that.
+bool KeepingFails(const Observation& o) {
+  return o.certificate_trouble.error.has_value() && o.certificate_trouble.of_keeping;
+}
+
 // A pause of the user's, something that can't be read, or what isn't the provider's to write.
 bool IsLeftAlone(const Observation& o) {
   if (o.spec_error || o.inventory_error || o.provider.spec.paused || o.former || o.namespace_going) return true;
@@ -97,6 +102,8 @@ bool ToHandOver(const Observation& o) {
 
 std::optional<Step> DecideCertificates(const Observation& o) {
   if (IsLeftAlone(o)) return std::nullopt;
+  // Each in its turn: what fails here is due first for ever, and a hand-over that fails takes no renewal's turn.
+  if (KeepingFails(o) && !o.provider.deleting && DecideHandOver(o)) return std::nullopt;
   auto due = DueCertificates(o.fleet, o.now);
   if (due.empty()) return std::nullopt;
   return Certify{std::move(due)};
@@ -110,7 +117,7 @@ std::optional<Step> DecideHandOver(const Observation& o) {
   // fails isn't waited for.
   const auto& seen = o.fleet.certificates;
   const bool renews = std::any_of(seen.begin(), seen.end(), IsRenewing);
-  if (!o.builtin_certificates && renews && !o.certificate_trouble.error) return std::nullopt;
+  if (!o.builtin_certificates && renews && !KeepingFails(o)) return std::nullopt;
   return HandOver{};
 }
 

@@ -25,7 +25,8 @@ bool IsCertificateRequest(const kube::ObjectId& id);
 // the operator is to, of the operator where cert-manager is.
 bool ToHandOver(const Observation& o);
 
-// What is to be done for certificates in this pass; nullopt for nothing.
+// What is to be done for certificates in this pass; nullopt for nothing. Where keeping them failed, a hand-over that
+// waits comes first, and where that failed what is due does.
 std::optional<Step> DecideCertificates(const Observation& o);
 std::optional<Step> DecideHandOver(const Observation& o);
 // The last try failed, and the next is awaited.

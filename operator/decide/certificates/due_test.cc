@@ -189,11 +189,35 @@ TEST(Certificates, GoOverOnceTheNextOneIsServed) {  // I19
   EXPECT_EQ(StepName(Decide(o)), "Steady");
   o.certificate_trouble.error = Error{Code::kUnavailable, "away", {}};
   EXPECT_EQ(StepName(Decide(o)), "HandOver") << "it may never be";
+  o.certificate_trouble.of_keeping = false;
+  EXPECT_NE(StepName(Decide(o)), "HandOver") << "cert-manager isn't there: the next one is served meanwhile";
   o = Kept();
   o.fleet.bundles.clear();
   o.builtin_certificates = false;
   o.inventory.Put(kSecret, {"v1", "hash", "fields", true});
   EXPECT_FALSE(ToHandOver(o)) << "it goes with the rollout";
+}
+
+// What can't be kept is due for ever, and was tried for ever before it went over.
+TEST(Certificates, ThatCantBeKeptGoOver) {  // I19
+  Observation o = Kept();
+  o.now += Seconds(150);
+  o.builtin_certificates = false;
+  EXPECT_EQ(StepName(Decide(o)), "Certify");
+  o.certificate_trouble = {Error{Code::kPermissionDenied, "Secret: forbidden", {}}, Millis(0)};
+  EXPECT_EQ(StepName(Decide(o)), "HandOver");
+  o.certificate_trouble.of_keeping = false;
+  EXPECT_EQ(StepName(Decide(o)), "Certify") << "cert-manager isn't there, and a renewal may go well by now";
+  o.certificate_trouble.wait = Seconds(1);
+  EXPECT_EQ(StepName(Decide(o)), "Hold");
+  o.certificate_trouble = {Error{Code::kPermissionDenied, "Secret: forbidden", {}}, Millis(0)};
+  o.provider.deleting = true;
+  o.users = {"AWSMachine default/a"};
+  EXPECT_EQ(StepName(Decide(o)), "Certify") << "nothing goes over that is to go";
+  o = Kept();
+  o.now += Seconds(150);
+  o.certificate_trouble.error = Error{Code::kPermissionDenied, "Secret: forbidden", {}};
+  EXPECT_EQ(StepName(Decide(o)), "Certify") << "nobody else is to make them";
 }
 
 TEST(Certificates, AreSeenOnWhatTheInventoryHas) {  // I19
