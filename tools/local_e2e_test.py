@@ -36,6 +36,14 @@ class WithPlane(WithFolder):
     def port(self):
         return int(self.plane.status()[1]["server"].rsplit(":", 1)[1])
 
+    def all_is_ready_at_once(self):
+        """G1: `up` waits for the managers of its own run, and not for what the API server has of the one before."""
+        code, status = self.plane.status()
+        self.assertEqual(code, 0, status)
+        supervisor = status["processes"][0]["pid"]
+        for one in status["processes"][1:]:
+            self.assertEqual(local_plane.parent_of(one["pid"]), supervisor, one)
+
     def down(self, *arguments):
         """Ends it, and sees that nothing is left."""
         port = self.port()
@@ -65,10 +73,10 @@ class Life(WithPlane):
         self.down()
         self.assertEqual(self.plane.status()[0], 3)
         self.assertIn("doesn't run", self.plane.must("down"))
-        self.plane.up()
+        self.plane.must("up")
+        self.all_is_ready_at_once()
         self.assertEqual(self.port(), port)
         self.assertEqual(self.plane.kubectl("get", "configmap", "kept", "-o", "jsonpath={.data.a}"), "b")
-        self.plane.until_ready()
         self.down("--delete")
         self.assertFalse(os.path.exists(self.plane.place))
         self.assertEqual([name for name in os.listdir("/dev/shm") if self.plane.id in name], [])
@@ -130,8 +138,8 @@ class Kills(WithPlane):
         os.kill(supervisor, signal.SIGKILL)
         self.plane.until_gone()
         self.assertEqual(self.plane.status()[0], 3)
-        self.plane.up()
-        self.plane.until_ready()
+        self.plane.must("up")
+        self.all_is_ready_at_once()
         self.down()
 
     @only_full

@@ -39,7 +39,10 @@ void AddUp(CommandLine& line, CLI::App& local) {
       ->allow_extra_args(false);
   line.AddListFlag(command, "--provider", options->providers,
                    "A provider, as TYPE/NAME[:VERSION] (infrastructure/docker:v1.12.1), repeatable");
-  command.add_option("--binary", options->binaries, "IMAGE=PATH: the program of a container image, repeatable")
+  command
+      .add_option(
+          "--binary", options->binaries,
+          "IMAGE=PATH: the program of a container image, repeatable; IMAGE= takes back what an earlier run has named")
       ->allow_extra_args(false);
   command
       .add_option("--build", options->builds,
@@ -50,7 +53,7 @@ void AddUp(CommandLine& line, CLI::App& local) {
                    "Name of a variable of the environment that managers see, too, repeatable");
   command.add_option("--programs", options->programs,
                      "Folder with etcd, kube-apiserver and kube-controller-manager; without it $KUBEBUILDER_ASSETS, "
-                     "the folder of clusterctl, PATH");
+                     "the folder of clusterctl, PATH; - takes back what an earlier run has named");
   command.add_option("--timeout", options->timeout, "For how many seconds to wait for the plane, and each provider")
       ->capture_default_str();
   AddFolderFlag(line, command, options->folder);

@@ -60,22 +60,23 @@ auto Patiently(const Context& ctx, const Call& call) {
 
 }  // namespace
 
-std::vector<std::string> WithOperator(std::vector<std::string> binaries, const Getenv& getenv) {
+std::vector<std::string> WithOperator(std::vector<std::string> binaries, const std::string& beside,
+                                      const Getenv& getenv) {
   auto image = Image();
   if (!image.ok() || HasOperator(binaries, *image)) return binaries;
   // With its tag: it never stands for the operator of another version, which a plane may have still.
-  const std::string path = local::FindProgram(kProgram, local::OwnFolder(), getenv);
+  const std::string path = local::FindProgram(kProgram, beside, getenv);
   if (!path.empty()) binaries.push_back(fmt::format("{}={}", *image, path));
   return binaries;
 }
 
-Status CheckOperatorProgram(const std::vector<std::string>& binaries, const Getenv& getenv) {
+Status CheckOperatorProgram(const std::vector<std::string>& binaries, const std::string& beside, const Getenv& getenv) {
   const std::string image = TRY(Image());
-  if (HasOperator(WithOperator(binaries, getenv), image)) return Ok();
+  if (HasOperator(WithOperator(binaries, beside, getenv), image)) return Ok();
   return Error{Code::kNotFound,
                fmt::format("{} not found: it is neither in {}, where clusterctl is, nor in PATH. Name it with "
                            "--binary {}=PATH (`make build` makes it)",
-                           kProgram, local::OwnFolder(), image),
+                           kProgram, beside, image),
                {}};
 }
 

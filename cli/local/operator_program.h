@@ -12,11 +12,12 @@
 namespace capi::cli {
 
 // `binaries` (IMAGE=PATH) with the operator's program of this version, where none of them is for the image that
-// BringUpOperator runs and the program is beside this one or in PATH.
-std::vector<std::string> WithOperator(std::vector<std::string> binaries, const Getenv& getenv);
+// BringUpOperator runs and the program is in `beside` (the folder of this program) or in PATH.
+std::vector<std::string> WithOperator(std::vector<std::string> binaries, const std::string& beside,
+                                      const Getenv& getenv);
 
 // kNotFound, with what to do, where `binaries` have none for that image and there is no program of it.
-Status CheckOperatorProgram(const std::vector<std::string>& binaries, const Getenv& getenv);
+Status CheckOperatorProgram(const std::vector<std::string>& binaries, const std::string& beside, const Getenv& getenv);
 
 // kFailedPrecondition where a newer clusterctl has brought the plane's operator in: before anything of it is ended, or
 // started, since this one's operator would run on the newer one's objects (behaviour.md G2).

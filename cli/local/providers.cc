@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "cli/frame/live_lines.h"
 #include "cli/frame/management_cluster.h"
 #include "cli/frame/provider_name.h"
 #include "cli/install/init.h"
 #include "cli/install/wait.h"
+#include "cli/local/managers.h"
 #include "cli/local/operator_program.h"
 
 namespace capi::cli {
@@ -17,6 +19,12 @@ constexpr api::ProviderType kWithDefault[] = {api::ProviderType::kCore, api::Pro
                                               api::ProviderType::kControlPlane};
 
 bool IsRecorded(const PresentProvider& one) { return !one.recorded.empty() && !one.deleting; }
+
+// Or a policy has led it on from there (U13): another version over it is init's to refuse.
+bool IsAt(const PresentProvider& one, const std::string& version) {
+  return version.empty() || api::SameVersion(version, one.provider.version) ||
+         (!one.led_from.empty() && api::SameVersion(version, one.led_from));
+}
 
 // behaviour.md G1: what neither files nor flags name is as init has it, at the first time. nullopt: nothing is to be
 // installed by name.
@@ -38,60 +46,75 @@ std::optional<InitOptions> InitOf(const local::PlaneFolder& folder, const AskedP
 }
 
 // Nobody waits for what is paused.
-Status AwaitAll(const Context& ctx, ManagementCluster& cluster, std::vector<api::ProviderId> ids, int timeout,
-                World& world) {
+Status AwaitThese(const Context& ctx, ManagementCluster& cluster, std::vector<api::ProviderId> ids, int timeout,
+                  World& world) {
   Notes notes(world.err);
   PassOverPaused(TRY(ReadPresent(ctx, cluster)), ids, notes);
   LiveLines lines(world.err, world.err_columns);
   return AwaitReady(ctx, cluster.client(), ids, Seconds(timeout), lines);
 }
 
-Status BringDeclared(const Context& ctx, ManagementCluster& cluster, const AskedProviders& asked, World& world) {
-  const Declared& declared = asked.declared;
+Status BringDeclared(const Context& ctx, ManagementCluster& cluster, const Declared& declared) {
   if (declared.namespaces.empty() && declared.parts.empty() && declared.providers.empty()) return Ok();
-  TRY(CarryDeclared(ctx, cluster.client(), declared));
-  return AwaitAll(ctx, cluster, declared.ids, asked.timeout, world);
+  return CarryDeclared(ctx, cluster.client(), declared);
 }
 
 }  // namespace
 
-std::vector<api::ProviderId> TakeInstalled(const std::vector<PresentProvider>& present, ProviderFlags& flags) {
-  std::vector<api::ProviderId> out;
+void TakeInstalled(const std::vector<PresentProvider>& present, ProviderFlags& flags) {
   const bool has_core = std::any_of(present.begin(), present.end(), [](const PresentProvider& one) {
     return one.provider.type == api::ProviderType::kCore && !one.recorded.empty();
   });
-  if (!has_core) return out;
+  if (!has_core) return;
   for (auto& [type, names] : flags) {
     std::erase_if(names, [&](const std::string& text) {
       const auto name = ProviderName::Parse(text);
-      if (!name.ok() || !name->version.empty()) return false;
-      bool found = false;
-      for (const PresentProvider& one : present) {
-        const InstalledProvider& it = one.provider;
-        if (it.type != type || it.name != name->name || !IsRecorded(one)) continue;
-        out.push_back({it.type, it.ns, it.name});
-        found = true;
-      }
-      return found;
+      return name.ok() && std::any_of(present.begin(), present.end(), [&](const PresentProvider& one) {
+               const InstalledProvider& it = one.provider;
+               return it.type == type && it.name == name->name && IsRecorded(one) && IsAt(one, name->version);
+             });
     });
   }
-  return out;
 }
 
 Status BringProviders(const Context& ctx, const GlobalOptions& global, const local::PlaneFolder& folder,
                       const AskedProviders& asked, World& world) {
   ManagementCluster cluster = TRY(ManagementCluster::Open({.kubeconfig = folder.Kubeconfig()}, world.getenv));
   Notes notes(world.err);
-  TRY(BringUpOperator(ctx.WithTimeout(Seconds(asked.timeout)), cluster.client(), folder, notes));
+  const Context bounded = ctx.WithTimeout(Seconds(asked.timeout));
+  TRY(BringUpOperator(bounded, cluster.client(), folder, notes));
+  {
+    LiveLines lines(world.err, world.err_columns);
+    TRY(AwaitManagers(bounded, cluster.client(), folder, {}, lines));  // the operator alone
+  }
   ProviderFlags flags = asked.flags;
-  const std::vector<api::ProviderId> installed = TakeInstalled(TRY(ReadPresent(ctx, cluster)), flags);
+  TakeInstalled(TRY(ReadPresent(ctx, cluster)), flags);
   const auto init = InitOf(folder, asked, flags);
   // The others need the core, wherever it comes from.
   const bool files_first = !init || asked.declared.Has(api::ProviderType::kCore);
-  if (files_first) TRY(BringDeclared(ctx, cluster, asked, world));
+  if (files_first) TRY(BringDeclared(ctx, cluster, asked.declared));
+  if (files_first && init) TRY(AwaitThese(ctx, cluster, asked.declared.ids, asked.timeout, world));
   if (init) TRY(InitUninterrupted(ctx, global, *init, world));
-  if (!files_first) TRY(BringDeclared(ctx, cluster, asked, world));
-  return installed.empty() ? Ok() : AwaitAll(ctx, cluster, installed, asked.timeout, world);
+  return files_first ? Ok() : BringDeclared(ctx, cluster, asked.declared);
+}
+
+Status AwaitProviders(const Context& ctx, const local::PlaneFolder& folder, int timeout, World& world) {
+  ManagementCluster cluster = TRY(ManagementCluster::Open({.kubeconfig = folder.Kubeconfig()}, world.getenv));
+  const std::vector<PresentProvider> present = TRY(ReadPresent(ctx, cluster));
+  std::vector<api::ProviderId> ids;
+  for (const PresentProvider& one : present) {
+    if (one.has_object && !one.deleting) ids.push_back({one.provider.type, one.provider.ns, one.provider.name});
+  }
+  Notes notes(world.err);
+  PassOverPaused(present, ids, notes);
+  std::set<std::string> labels;
+  for (const api::ProviderId& id : ids) labels.insert(api::ManifestLabel(id.type, id.name));
+  LiveLines lines(world.err, world.err_columns);
+  // What refuses one says so before anybody waits for its managers.
+  TRY(AwaitReady(ctx, cluster.client(), ids, Seconds(timeout), lines));
+  TRY(AwaitManagers(ctx.WithTimeout(Seconds(timeout)), cluster.client(), folder, labels, lines));
+  // It may have been what an earlier run has left.
+  return AwaitReady(ctx, cluster.client(), ids, Seconds(timeout), lines);
 }
 
 }  // namespace capi::cli

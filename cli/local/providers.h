@@ -18,13 +18,17 @@ struct AskedProviders {
   int timeout = 300;    // seconds, for the operator and each provider
 };
 
-// Takes those out of `flags` that name no version and are installed, at whichever: the newest release may be another
-// one by now, and `up` upgrades nothing. Their ids. None before a core is recorded: then an `up` was broken off that
-// goes on. Pure.
-std::vector<api::ProviderId> TakeInstalled(const std::vector<PresentProvider>& present, ProviderFlags& flags);
+// Takes those out of `flags` that are installed: at the version that they name, for which nothing has to be fetched
+// once more, or at whichever where they name none: the newest release may be another one by now, and `up` upgrades
+// nothing. None before a core is recorded: then an `up` was broken off that goes on. Pure.
+void TakeInstalled(const std::vector<PresentProvider>& present, ProviderFlags& flags);
 
-// behaviour.md G1 and G2. Returns once all are Ready.
+// behaviour.md G1 and G2.
 Status BringProviders(const Context& ctx, const GlobalOptions& global, const local::PlaneFolder& folder,
                       const AskedProviders& asked, World& world);
+
+// Waits, `timeout` seconds for each, until all providers of the plane are Ready, whoever has named them, and their
+// managers are ready in the run that there is. Those that are paused aren't waited for.
+Status AwaitProviders(const Context& ctx, const local::PlaneFolder& folder, int timeout, World& world);
 
 }  // namespace capi::cli

@@ -11,7 +11,6 @@ namespace {
 using enum api::ProviderType;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 PresentProvider Of(api::ProviderType type, const std::string& name, const std::string& recorded) {
   PresentProvider out;
@@ -21,17 +20,23 @@ PresentProvider Of(api::ProviderType type, const std::string& name, const std::s
   return out;
 }
 
-// G2: the same command again leaves what it has installed as it is, whatever was released since.
-TEST(TakeInstalled, IsWhatIsThereAndNamesNoVersion) {
+// G2: the same command again leaves what it has installed as it is, whatever was released since, and needs no network.
+TEST(TakeInstalled, IsWhatIsThereAtThatVersionOrAtWhichever) {
   PresentProvider going = Of(kIpam, "going", "v1.0.0");
   going.deleting = true;
-  const std::vector<PresentProvider> present = {
-      Of(kCore, "cluster-api", "v1.0.0"), Of(kInfrastructure, "aws", "v1.0.0"), Of(kInfrastructure, "half", ""), going};
-  ProviderFlags flags = {{kInfrastructure, {"AWS", "aws:v1.1.0", "half", "docker", "not a name"}},
+  PresentProvider led = Of(kInfrastructure, "led", "v1.0.0");
+  led.led_from = "v0.9.0";
+  const std::vector<PresentProvider> present = {Of(kCore, "cluster-api", "v1.0.0"),
+                                                Of(kInfrastructure, "aws", "v1.0.0"), led,
+                                                Of(kInfrastructure, "half", ""), going};
+  ProviderFlags flags = {{kInfrastructure,
+                          {"AWS", "aws:v1.0.0", "aws:v1.1.0", "half", "half:v1.0.0", "docker", "not a name",
+                           "led:v0.9.0", "led:v1.0.0", "led:v0.8.0"}},
                          {kBootstrap, {"aws"}},
                          {kIpam, {"going"}}};
-  EXPECT_THAT(TakeInstalled(present, flags), ElementsAre(api::ProviderId{kInfrastructure, "aws-system", "aws"}));
-  EXPECT_THAT(flags[kInfrastructure], ElementsAre("aws:v1.1.0", "half", "docker", "not a name"));
+  TakeInstalled(present, flags);
+  EXPECT_THAT(flags[kInfrastructure],
+              ElementsAre("aws:v1.1.0", "half", "half:v1.0.0", "docker", "not a name", "led:v0.8.0"));
   EXPECT_THAT(flags[kBootstrap], ElementsAre("aws"));
   EXPECT_THAT(flags[kIpam], ElementsAre("going"));
 }
@@ -39,7 +44,7 @@ TEST(TakeInstalled, IsWhatIsThereAndNamesNoVersion) {
 // A first `up` that was broken off goes on as init does: the types that it named have no default.
 TEST(TakeInstalled, IsNothingBeforeThereIsACore) {
   ProviderFlags flags = {{kBootstrap, {"rke2"}}};
-  EXPECT_THAT(TakeInstalled({Of(kCore, "cluster-api", ""), Of(kBootstrap, "rke2", "v1.0.0")}, flags), IsEmpty());
+  TakeInstalled({Of(kCore, "cluster-api", ""), Of(kBootstrap, "rke2", "v1.0.0")}, flags);
   EXPECT_THAT(flags[kBootstrap], ElementsAre("rke2"));
 }
 

@@ -30,7 +30,33 @@ std::string ProgramOf(const std::string& link) {
   return error ? "" : path.string();
 }
 
-bool HasEnded(pid_t child) { return child > 0 && waitpid(child, nullptr, WNOHANG) == child; }
+// Looks after a supervisor that was started. Thread-compatible.
+class Child {
+ public:
+  explicit Child(pid_t pid) : pid_(pid) {}
+
+  // To be called before the plane's holder is looked for: one that has ended since has lost to nobody yet.
+  void Look() {
+    int status = 0;
+    if (!ended_ && pid_ > 0 && waitpid(pid_, &status, WNOHANG) == pid_) {
+      ended_ = true;
+      asked_ = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    }
+  }
+  void Saw(std::optional<pid_t> holder) {
+    ran_ = ran_ || holder == pid_;
+    other_ = other_ || (holder && holder != pid_);
+  }
+  // It never was, or has.
+  bool ended() const { return pid_ == 0 || ended_; }
+  bool ran() const { return ran_; }
+  // There was a plane that somebody has ended: this one, as it was asked to, or that of another `up`.
+  bool was_up() const { return pid_ == 0 || asked_ || other_; }
+
+ private:
+  const pid_t pid_;
+  bool ended_ = false, asked_ = false, ran_ = false, other_ = false;
+};
 
 std::string Progress(const local::PlaneState& state) {
   std::vector<std::string> parts;
@@ -86,6 +112,19 @@ Result<std::optional<local::PlaneLock>> TakeWithin(const Context& ctx, const loc
   }
 }
 
+// Why nobody runs the plane.
+Error Gone(const local::PlaneFolder& folder, const Child& own) {
+  if (own.was_up()) return {Code::kUnavailable, fmt::format("the plane in {} has ended meanwhile", folder.path()), {}};
+  if (!own.ran()) {
+    const Status there = folder.CheckIsThere();  // a `down --delete` was faster
+    if (!there.ok()) return there.error();
+  }
+  return {Code::kInternal,
+          fmt::format("the plane didn't come up; {} ends with:\n{}", folder.Log("supervisor"),
+                      LastLines(folder.Log("supervisor"), kLogLines)),
+          {}};
+}
+
 bool IsReady(const local::PlaneState& state) {
   return state.ready &&
          std::all_of(state.processes.begin(), state.processes.end(), [](const auto& one) { return one.ready; });
@@ -93,17 +132,21 @@ bool IsReady(const local::PlaneState& state) {
 
 }  // namespace
 
-bool IsOutdated(pid_t supervisor, const local::Settings& settings, const Getenv& getenv) {
+std::string WhyOutdated(pid_t supervisor, const local::Settings& settings, const Getenv& getenv) {
   const std::string process = fmt::format("/proc/{}", supervisor);
-  if (ProgramOf(process + "/exe") != ProgramOf(kSelf)) return true;
+  const std::string program = ProgramOf(process + "/exe"), self = ProgramOf(kSelf);
+  if (program != self)
+    return fmt::format("{}, in the place of {}", self, program.empty() ? "another program" : program);
   auto text = ReadFile(process + "/environ");
-  if (!text.ok()) return true;
+  if (!text.ok()) return "this environment: that of the supervisor can't be read";
   const std::vector<std::string> entries = Split(*text, '\0');
-  return std::any_of(settings.environment.begin(), settings.environment.end(), [&](const std::string& name) {
+  for (const std::string& name : settings.environment) {
     auto value = getenv(name);
     // One that isn't set here says nothing about those there.
-    return value && std::find(entries.begin(), entries.end(), name + "=" + *value) == entries.end();
-  });
+    if (value && std::find(entries.begin(), entries.end(), name + "=" + *value) == entries.end())
+      return "another value of " + name;
+  }
+  return "";
 }
 
 Result<local::PlaneLock> LockPlane(const Context& ctx, const local::PlaneFolder& folder) {
@@ -126,24 +169,17 @@ Result<pid_t> StartSupervisor(const local::PlaneFolder& folder) {
 }
 
 Result<local::PlaneState> AwaitPlane(const Context& ctx, const local::PlaneFolder& folder, pid_t child,
-                                     LiveLines& lines) {
+                                     LiveLines& lines, Millis patience) {
   local::PlaneState last;
-  bool ended = false, ran = false;  // `child`
+  Child own(child);
+  MonoTime there = ctx.clock->Monotonic();
   for (;;) {
-    ended = ended || HasEnded(child);
+    own.Look();
     const auto holder = HolderOf(folder);
-    ran = ran || holder == child;
-    if (child == 0 && !holder) {
-      return Error{Code::kUnavailable, fmt::format("the plane in {} has ended meanwhile", folder.path()), {}};
-    }
+    own.Saw(holder);
     // Another `up` may have been faster: its supervisor does as well.
-    if (ended && !holder) {
-      if (!ran) TRY(folder.CheckIsThere());  // a `down --delete` was faster
-      return Error{Code::kInternal,
-                   fmt::format("the plane didn't come up; {} ends with:\n{}", folder.Log("supervisor"),
-                               LastLines(folder.Log("supervisor"), kLogLines)),
-                   {}};
-    }
+    if (holder || !own.ended()) there = ctx.clock->Monotonic();
+    if (!holder && own.ended() && ctx.clock->Monotonic() - there >= patience) return Gone(folder, own);
     if (auto state = StateOf(folder)) {
       last = *std::move(state);
       if (IsReady(last)) return last;

@@ -16,9 +16,10 @@
 
 namespace capi::cli {
 
-// Whether the supervisor with this pid is of another program than this one, has another environment than this one in
-// variables that `settings` names, or isn't there: it has to be started anew.
-bool IsOutdated(pid_t supervisor, const local::Settings& settings, const Getenv& getenv);
+// What the supervisor with this pid has to be started anew for, in words that follow "with": it is of another program
+// than this one, has another environment than this one in variables that `settings` names, or can't be looked at. ""
+// for nothing.
+std::string WhyOutdated(pid_t supervisor, const local::Settings& settings, const Getenv& getenv);
 
 // The lock of a plane that doesn't run, for what is written before one does; who ends the plane at this moment is
 // waited for. kUnavailable where the plane runs by now, or was deleted.
@@ -28,10 +29,10 @@ Result<local::PlaneLock> LockPlane(const Context& ctx, const local::PlaneFolder&
 Result<pid_t> StartSupervisor(const local::PlaneFolder& folder);
 
 // Waits until the plane and its processes are ready, and shows how far it is. `child`: the supervisor that was started,
-// 0 for none. An error has the end of its log; kUnavailable where none was started, and the one that was there has
-// ended, or the plane was deleted before this one had its lock.
+// 0 for none. An error has the end of its log; kUnavailable where somebody else has ended it, where it wasn't needed
+// and the one that was there has ended, for `patience`, or where the plane was deleted before this one had its lock.
 Result<local::PlaneState> AwaitPlane(const Context& ctx, const local::PlaneFolder& folder, pid_t child,
-                                     LiveLines& lines);
+                                     LiveLines& lines, Millis patience = Millis(0));
 
 // A plane that doesn't run, and as long as the lock lives nobody runs it. Thread-compatible.
 struct StoppedPlane {

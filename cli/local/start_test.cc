@@ -6,6 +6,9 @@
 #include <sys/wait.h>
 
 #include <filesystem>
+#include <optional>
+#include <sstream>
+#include <thread>
 #include <utility>
 
 #include "base/testing/value_or_abort.h"
@@ -15,7 +18,9 @@
 namespace capi::cli {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 using Who = local::PlaneLock::Who;
 
 class StartTest : public testing::Test {
@@ -84,6 +89,164 @@ TEST_F(StartTest, AStoppedPlaneStaysLocked) {
   }
   ASSERT_EQ(waitpid(other, &status, 0), other);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+// The supervisor that a test has started: a child that ends as it is told, by a byte, and takes the lock before where
+// it is told to.
+class AwaitPlaneTest : public StartTest {
+ protected:
+  ~AwaitPlaneTest() override {
+    if (child_ > 0) kill(child_, SIGKILL);
+    close(end_[1]);
+  }
+  void Start(bool takes_lock, int code) {
+    int ready[2];
+    ASSERT_EQ(pipe(ready), 0);
+    ASSERT_EQ(pipe(end_), 0);
+    child_ = fork();
+    char byte = 'y';
+    if (child_ == 0) {
+      close(end_[1]);
+      std::optional<local::PlaneLock> lock;
+      if (takes_lock) lock = *local::PlaneLock::TryTake(plane_.Lock(), Who::kSupervisor);
+      [[maybe_unused]] ssize_t n = write(ready[1], &byte, 1);
+      n = read(end_[0], &byte, 1);
+      _exit(code);
+    }
+    ASSERT_EQ(read(ready[0], &byte, 1), 1);
+    for (int fd : {ready[0], ready[1], end_[0]}) close(fd);
+  }
+  void End() { ASSERT_EQ(write(end_[1], "x", 1), 1); }
+  Result<local::PlaneState> Await(Millis patience = Millis(0)) {
+    LiveLines lines(out_, 0);
+    return AwaitPlane(Context{}.WithTimeout(Seconds(20)), plane_, child_, lines, patience);
+  }
+  void WriteReady(pid_t supervisor) {
+    local::PlaneState state{.supervisor = supervisor, .started = {}, .ready = true, .port = 1, .message = ""};
+    ASSERT_TRUE(local::WriteState(plane_.State(), state).ok());
+  }
+
+  std::ostringstream out_;
+  pid_t child_ = 0;
+  int end_[2] = {-1, -1};
+};
+
+// G2: a `down`, or an `up` with other settings, that comes in the first seconds: it was asked to end, and can be begun
+// again.
+TEST_F(AwaitPlaneTest, OneThatWasAskedToEndHasEndedMeanwhile) {
+  ASSERT_NO_FATAL_FAILURE(Start(true, 0));
+  End();
+  const auto ended = Await();
+  ASSERT_FALSE(ended.ok());
+  EXPECT_EQ(ended.code(), Code::kUnavailable) << ended.error().message;
+  EXPECT_THAT(ended.error().message, HasSubstr("has ended meanwhile"));
+}
+
+TEST_F(AwaitPlaneTest, OneThatFailedTellsItsLog) {
+  ASSERT_TRUE(plane_.MakeFolders().ok());
+  temp_.Put("plane/logs/supervisor.log", "no port is free\n");
+  ASSERT_NO_FATAL_FAILURE(Start(true, 1));
+  End();
+  const auto failed = Await();
+  ASSERT_FALSE(failed.ok());
+  EXPECT_EQ(failed.code(), Code::kInternal);
+  EXPECT_THAT(failed.error().message, HasSubstr("no port is free"));
+}
+
+// G2: of two at once both go on with the one that was faster.
+TEST_F(AwaitPlaneTest, TheOneThatWasFasterDoesAsWell) {
+  Hold(Who::kSupervisor);
+  WriteReady(*ValueOrAbort(local::SupervisorOf(plane_.Lock()), "supervisor"));
+  ASSERT_NO_FATAL_FAILURE(Start(false, 1));
+  End();
+  const auto ready = Await();
+  ASSERT_TRUE(ready.ok()) << ready.error().message;
+  EXPECT_TRUE(ready->ready);
+}
+
+TEST_F(AwaitPlaneTest, OneThatWasDeletedBeforeItHadTheLockCanBeMadeAgain) {
+  ASSERT_TRUE(plane_.Remove().ok());
+  ASSERT_NO_FATAL_FAILURE(Start(false, 1));
+  End();
+  EXPECT_EQ(Await().code(), Code::kUnavailable);
+}
+
+// G2: one that another `up` starts anew is away for a moment.
+TEST_F(AwaitPlaneTest, OneThatIsAwayForAMomentIsWaitedFor) {
+  EXPECT_EQ(Await().code(), Code::kUnavailable) << "nobody runs it";
+  std::jthread later([this] {
+    Hold(Who::kSupervisor);
+    WriteReady(*ValueOrAbort(local::SupervisorOf(plane_.Lock()), "supervisor"));
+  });
+  const auto back = Await(Seconds(20));
+  EXPECT_TRUE(back.ok()) << back.error().message;
+}
+
+// G2: what an `up` with the same settings starts anew, and why.
+TEST_F(StartTest, WhatIsOutdatedSaysByWhat) {
+  Hold(Who::kSupervisor);  // this program, with this environment
+  const pid_t supervisor = *ValueOrAbort(local::SupervisorOf(plane_.Lock()), "supervisor");
+  local::Settings settings;
+  EXPECT_EQ(WhyOutdated(supervisor, settings, getenv_), "");
+  settings.environment = {"KEY"};
+  EXPECT_EQ(WhyOutdated(supervisor, settings, getenv_), "") << "it says nothing here";
+  EXPECT_EQ(WhyOutdated(supervisor, settings, From({{"KEY", "other"}})), "another value of KEY");
+  EXPECT_THAT(WhyOutdated(1 << 30, settings, getenv_), HasSubstr("in the place of another program"));
+}
+
+// What `local up` refuses, or goes on with, before it starts anything.
+class UpTest : public StartTest {
+ protected:
+  void Store(const std::string& settings) { temp_.Put("plane/settings.json", settings); }
+  Outcome Up(std::vector<std::string> arguments, const std::string& assets) {
+    arguments.insert(arguments.begin(), {"local", "up", "--dir", plane_.path(), "--timeout", "1"});
+    return Clusterctl(
+        std::move(arguments),
+        {{"HOME", temp_.path()}, {"KUBEBUILDER_ASSETS", assets}, {"CLUSTERCTL_DISABLE_VERSIONCHECK", "true"}});
+  }
+};
+
+// G2: where the plane runs nothing is started, so nobody looks for programs.
+TEST_F(UpTest, OneThatRunsNeedsNoPrograms) {
+  Hold(Who::kSupervisor);
+  Store(R"({"programs":"/none","binaries":["x=/gone"],"builds":[],"environment":[]})");
+  const Outcome got = Up({}, "relative");
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, AllOf(HasSubstr("The plane runs already"), HasSubstr("the plane isn't ready"),
+                             Not(HasSubstr("not found")), Not(HasSubstr("/gone"))));
+}
+
+// G2, G9: of what is named, this run's alone is refused; the rest can be taken back.
+TEST_F(UpTest, WhatAnEarlierRunHasNamedAndIsGoneIsTold) {
+  for (const char* name : {"etcd", "kube-apiserver"})
+    std::filesystem::permissions(temp_.Put(name, "#!/bin/sh\n"), std::filesystem::perms::owner_all);
+  // The variable that isn't set ends each of them before anything is started.
+  Store(R"({"programs":"","binaries":["x:v1=/gone","capi-operator=)" + (temp_ / "etcd") +
+        R"("],"builds":[],"environment":["NONE"]})");
+  const Outcome told = Up({}, temp_.path());
+  EXPECT_EQ(told.code, 1);
+  EXPECT_THAT(told.err, AllOf(HasSubstr("/gone: No such file"), HasSubstr("`--binary x:v1=` takes it back"),
+                              HasSubstr(plane_.Settings()), HasSubstr("NONE isn't set")));
+  EXPECT_THAT(Up({"--binary", "docker.io/library/x:v1="}, temp_.path()).err,
+              AllOf(Not(HasSubstr("/gone")), HasSubstr("NONE isn't set")));
+  EXPECT_THAT(Up({"--binary", "y=/gone"}, temp_.path()).err,
+              AllOf(HasSubstr("/gone: No such file"), Not(HasSubstr("NONE isn't set"))));
+  EXPECT_THAT(Up({"--binary", "y=" + (temp_ / "etcd"), "--binary", "docker.io/library/y=" + (temp_ / "etcd")}, "").err,
+              HasSubstr("this image is named twice"));
+}
+
+// G8: what `down --delete` has begun is ended before another plane is made.
+TEST_F(UpTest, OneThatIsHalfDeletedIsDeletedFirst) {
+  temp_.Put("plane/etcd.gone/wal", "x");
+  temp_.Put("plane/version", "v99.1.0\n");
+  const Outcome got = Up({}, "relative");
+  EXPECT_THAT(got.err,
+              AllOf(HasSubstr("an interrupted `down --delete` has left"), HasSubstr("write it as an absolute")));
+  EXPECT_FALSE(plane_.CheckIsThere().ok());
+  EXPECT_FALSE(std::filesystem::exists(plane_.Version()));
+  const auto another = local::PlaneFolder::Open(plane_.path());
+  ASSERT_TRUE(another.ok()) << another.error().message;
+  EXPECT_FALSE(another->IsHalfDeleted());
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "cli/frame/management_cluster.h"
 #include "cli/frame/structured.h"
 #include "cli/frame/table.h"
+#include "cli/local/managers.h"
 #include "cli/local/place.h"
 #include "local/plane/plane_lock.h"
 
@@ -53,6 +54,26 @@ std::string MessageOf(const Json& status) {
   return GetString(status, {"state", "terminated", "message"});
 }
 
+const Json& StatusesOf(const kube::Object& pod, const char* list) {
+  static const Json none = Json::array();
+  const Json* all = Find(pod.json(), {"status", list});
+  return all != nullptr && all->is_array() ? *all : none;
+}
+
+local::ProcessState ProcessOf(const Json& status, std::string name) {
+  local::ProcessState out;
+  out.name = std::move(name);
+  out.ready = GetBool(status, {"ready"});
+  out.restarts = static_cast<int>(GetInt(status, {"restartCount"}));
+  auto started = ParseTime(GetString(status, {"state", "running", "startedAt"}));
+  if (started.ok()) {
+    out.started = *started;
+    out.pid = PidOf(GetString(status, {"containerID"}));
+  }
+  out.message = MessageOf(status);
+  return out;
+}
+
 Result<Seen> Look(const Context& ctx, local::PlaneFolder folder, const Getenv& getenv) {
   Seen out{.folder = std::move(folder), .supervisor = {}, .state = {}, .pods = {}, .pods_unseen = ""};
   // One that this process can't see runs nevertheless.
@@ -72,7 +93,7 @@ Result<Seen> Look(const Context& ctx, local::PlaneFolder folder, const Getenv& g
     return out;
   }
   for (const kube::Object& pod : pods->items) {
-    for (local::ProcessState& one : ProcessesOf(pod)) out.pods.push_back(std::move(one));
+    for (local::ProcessState& one : ProcessesOf(pod)) out.pods.push_back(AsOfRun(std::move(one), *out.supervisor));
   }
   return out;
 }
@@ -155,29 +176,23 @@ std::string ShortDuration(std::chrono::seconds duration) {
 std::vector<local::ProcessState> ProcessesOf(const kube::Object& pod) {
   std::vector<local::ProcessState> out;
   const std::string name = fmt::format("{}/{}", pod.ns(), pod.name());
-  const Json* statuses = Find(pod.json(), {"status", "containerStatuses"});
-  if (statuses == nullptr || !statuses->is_array() || statuses->empty()) {
-    local::ProcessState waiting;
-    waiting.name = name;
-    waiting.message = GetString(pod.json(), {"status", "message"}, "it isn't started yet");
-    return {waiting};
+  // The containers wait for these.
+  for (const Json& status : StatusesOf(pod, "initContainerStatuses")) {
+    if (Find(status, {"state", "terminated"}) != nullptr && GetInt(status, {"state", "terminated", "exitCode"}) == 0)
+      continue;
+    out.push_back(ProcessOf(status, fmt::format("{}:{}", name, GetString(status, {"name"}))));
   }
-  for (const Json& status : *statuses) {
-    local::ProcessState one;
-    const std::string container = GetString(status, {"name"});
-    one.name = statuses->size() == 1 ? name : fmt::format("{}:{}", name, container);
-    one.ready = GetBool(status, {"ready"});
-    one.restarts = static_cast<int>(GetInt(status, {"restartCount"}));
-    auto started = ParseTime(GetString(status, {"state", "running", "startedAt"}));
-    if (started.ok()) {
-      one.started = *started;
-      one.pid = PidOf(GetString(status, {"containerID"}));
-    }
-    one.port = PortOf(pod);
-    one.message = MessageOf(status);
-    out.push_back(std::move(one));
+  const Json& statuses = StatusesOf(pod, "containerStatuses");
+  for (const Json& status : statuses) {
+    const bool alone = statuses.size() == 1;
+    out.push_back(ProcessOf(status, alone ? name : fmt::format("{}:{}", name, GetString(status, {"name"}))));
+    out.back().port = PortOf(pod);
   }
-  return out;
+  if (!out.empty()) return out;
+  local::ProcessState waiting;
+  waiting.name = name;
+  waiting.message = GetString(pod.json(), {"status", "message"}, "it isn't started yet");
+  return {waiting};
 }
 
 Result<PlaneHealth> LocalStatus(const Context& ctx, const LocalStatusOptions& options, World& world) {

@@ -21,7 +21,8 @@ enum class PlaneHealth { kReady, kNotReady, kDown };
 
 Result<PlaneHealth> LocalStatus(const Context& ctx, const LocalStatusOptions& options, World& world);
 
-// The processes of a Pod of the node, one for each container: "capi-system/capi-controller-manager-x". Pure.
+// The processes of a Pod of the node, one for each container, and before them those of init containers that aren't
+// through: "capi-system/capi-controller-manager-x". Pure.
 std::vector<local::ProcessState> ProcessesOf(const kube::Object& pod);
 
 // "3s", "5m", "2h", "4d".

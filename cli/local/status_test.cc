@@ -45,6 +45,21 @@ TEST(LocalStatus, SaysOfEachContainerHowItsProcessIs) {
   EXPECT_EQ(waiting[0].message, "no program");
 }
 
+// G8: why a Pod waits that has init containers.
+TEST(LocalStatus, SaysOfAnInitContainerWhyItIsNotThrough) {
+  const std::string rest = "  containerStatuses:\n  - {name: m, state: {waiting: {reason: PodInitializing}}}\n";
+  const std::string through = "  - {name: first, state: {terminated: {exitCode: 0}}}\n";
+  auto waiting = Of("  initContainerStatuses:\n" + through +
+                    "  - {name: second, restartCount: 4, state: {waiting: {reason: CrashLoopBackOff, message: m}}}\n" +
+                    "  - {name: third, state: {terminated: {exitCode: 1, message: bad}}}\n" + rest);
+  ASSERT_EQ(waiting.size(), 3u);
+  EXPECT_EQ(waiting[0], (local::ProcessState{"ns/p:second", 0, {}, 4, false, 0, "CrashLoopBackOff: m"}));
+  EXPECT_EQ(waiting[1].name, "ns/p:third");
+  EXPECT_EQ(waiting[1].message, "bad");
+  EXPECT_EQ(waiting[2].name, "ns/p");
+  EXPECT_EQ(Of("  initContainerStatuses:\n" + through + rest).size(), 1u);
+}
+
 TEST(LocalStatus, WritesDurationsShort) {
   using std::chrono::seconds;
   const std::pair<int, const char*> cases[] = {{0, "0s"},      {119, "119s"}, {120, "2m"},

@@ -33,7 +33,8 @@ Status Run(const Context& ctx, const std::string& path, World& world) {
   local::PlaneFolder folder = TRY(local::PlaneFolder::Open(path));
   const local::Settings settings = TRY(local::ReadSettings(folder.Settings()));
   local::ProgramsOptions images;
-  images.binaries = WithOperator(settings.binaries, world.getenv);
+  images.binaries = WithOperator(settings.binaries, local::OwnFolder(), world.getenv);
+  images.checks_binaries = false;  // each Pod says so
   images.builds = settings.builds;
   images.cache = local::CacheFolder(world.getenv);
   images.getenv = world.getenv;

@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <optional>
+#include <utility>
 
 #include "base/strings.h"
 #include "cli/frame/config.h"
@@ -25,6 +27,9 @@
 
 namespace capi::cli {
 namespace {
+
+// One that another `up` starts anew is away for less, as PlaneWatch has it.
+constexpr Seconds kAway{3};
 
 std::string TypeNames() {
   std::vector<std::string> names;
@@ -50,12 +55,15 @@ Result<local::Settings> AskedSettings(const LocalUpOptions& options, const Geten
   out.builds = options.builds;
   out.environment = options.environment;
   std::error_code error;
-  if (!options.programs.empty()) out.programs = std::filesystem::absolute(options.programs, error);
+  out.programs = options.programs;
+  if (!out.programs.empty() && out.programs != local::kUsualPlaces)
+    out.programs = std::filesystem::absolute(out.programs, error);
   for (const std::string& entry : options.binaries) {
     const size_t equals = entry.find('=');
-    if (equals == 0 || equals == entry.npos || equals + 1 == entry.size())
+    if (equals == 0 || equals == entry.npos)
       return Error{Code::kInvalidArgument, fmt::format("--binary \"{}\": write IMAGE=PATH", entry), {}};
-    const std::string path = std::filesystem::absolute(entry.substr(equals + 1), error).lexically_normal();
+    std::string path = entry.substr(equals + 1);
+    if (!path.empty()) path = std::filesystem::absolute(path, error).lexically_normal();
     out.binaries.push_back(entry.substr(0, equals + 1) + path);
   }
   for (const std::string& name : options.environment) {
@@ -64,6 +72,17 @@ Result<local::Settings> AskedSettings(const LocalUpOptions& options, const Geten
     if (!getenv(name)) return Error{Code::kInvalidArgument, fmt::format("--env {}: it isn't set", name), {}};
   }
   return out;
+}
+
+// Those of this run. Others that an earlier one has named are checked where they are needed.
+Status CheckAsked(const local::Settings& asked) {
+  local::ProgramsOptions images;
+  for (const auto& [from, to] : {std::pair(&asked.binaries, &images.binaries), {&asked.builds, &images.builds}}) {
+    std::copy_if(from->begin(), from->end(), std::back_inserter(*to),
+                 [](const std::string& entry) { return !local::IsTakenBack(entry); });
+  }
+  TRY(local::OpenPrograms(std::move(images)));
+  return Ok();
 }
 
 // What this run does, checked before anything is written or started. A value.
@@ -80,39 +99,62 @@ Result<UpPlan> Prepare(const Config& config, const LocalUpOptions& options, Worl
   out.providers.timeout = options.timeout;
   out.providers.flags = TRY(ParseProviderFlags(options.providers));
   out.asked = TRY(AskedSettings(options, world.getenv));
+  TRY(CheckAsked(out.asked));
   out.providers.declared = TRY(ReadDeclared(options.files, config, world.in));
   return out;
 }
 
-Status CheckPrograms(const local::Settings& settings, const Getenv& getenv, Notes& notes) {
+// Of programs that have gone since another run named them: their Pods say so, and nobody else has to.
+void WarnOfGone(const local::PlaneFolder& folder, const local::Settings& settings, Notes& notes) {
+  for (const std::string& entry : settings.binaries) {
+    local::ProgramsOptions images;
+    images.binaries = {entry};
+    const auto opened = local::OpenPrograms(std::move(images));
+    if (opened.ok()) continue;
+    notes.Warn(fmt::format(
+        "{} (named by an earlier `up`, and kept in {}): its managers don't start; `--binary {}=` takes it back",
+        opened.error().message, folder.Settings(), entry.substr(0, entry.find('='))));
+  }
+}
+
+Status CheckPrograms(const local::PlaneFolder& folder, const local::Settings& settings, const Getenv& getenv,
+                     Notes& notes) {
   const local::PlanePrograms found = TRY(local::FindPlanePrograms(settings.programs, local::OwnFolder(), getenv));
   if (found.controller_manager.empty()) {
     notes.Warn(
         "kube-controller-manager not found beside etcd and kube-apiserver: what an object owns stays when it is "
         "deleted, and namespaces that are deleted stay for ever");
   }
-  local::ProgramsOptions images;
-  images.binaries = settings.binaries;
-  images.builds = settings.builds;
-  TRY(local::OpenPrograms(std::move(images)));
-  return CheckOperatorProgram(settings.binaries, getenv);
+  WarnOfGone(folder, settings, notes);
+  return CheckOperatorProgram(settings.binaries, local::OwnFolder(), getenv);
+}
+
+// kUnavailable: another one can be made now.
+Error GoOnDeleting(const Context& ctx, const local::PlaneFolder& folder, const Getenv& getenv, Notes& notes) {
+  notes.Say(0, "Deleting what an interrupted `down --delete` has left", {{"folder", folder.path()}});
+  const auto stopped = StopPlane(ctx, folder, getenv);
+  if (!stopped.ok()) return stopped.error();
+  const auto gone = folder.Remove();
+  if (!gone.ok()) return gone.error();
+  return {Code::kUnavailable, fmt::format("the plane in {} is deleted", folder.path()), {}};
 }
 
 Result<pid_t> EnsureSupervisor(const Context& ctx, const local::PlaneFolder& folder, const local::Settings& asked,
                                World& world, Notes& notes) {
+  if (folder.IsHalfDeleted()) return GoOnDeleting(ctx, folder, world.getenv, notes);
   TRY(CheckVersion(folder));
   const local::Settings there = TRY(local::ReadSettings(folder.Settings()));
   const local::Settings settings = local::Merged(there, asked);
-  TRY(CheckPrograms(settings, world.getenv, notes));
   auto holder = TRY(local::SupervisorOf(folder.Lock()));
-  const bool another = settings != there || (holder && IsOutdated(*holder, settings, world.getenv));
-  if (holder && !another) {
+  std::string why = holder ? WhyOutdated(*holder, settings, world.getenv) : "";
+  if (settings != there) why = "other settings";
+  if (holder && why.empty()) {
     notes.Say(0, "The plane runs already", {{"folder", folder.path()}});
     return 0;
   }
+  TRY(CheckPrograms(folder, settings, world.getenv, notes));
   TRY(CheckVariables(settings, world.getenv));
-  notes.Say(0, holder ? "Starting the plane anew with other settings" : "Starting the plane",
-            {{"folder", folder.path()}});
+  notes.Say(0, holder ? "Starting the plane anew with " + why : "Starting the plane", {{"folder", folder.path()}});
   {
     // Nobody deletes it meanwhile, or writes other settings, as another `up` may have since they were read.
     const local::PlaneLock lock = holder ? TRY(StopPlane(ctx, folder, world.getenv)).lock : TRY(LockPlane(ctx, folder));
@@ -148,11 +190,16 @@ Result<local::PlaneFolder> StartPlane(const Context& ctx, const UpPlan& plan, Wo
   }
 }
 
-// What has ended again since, and doesn't last.
-Status AwaitLasting(const Context& ctx, const local::PlaneFolder& folder, World& world) {
-  LiveLines lines(world.err, world.err_columns);
-  TRY(AwaitPlane(ctx, folder, 0, lines));
-  return Ok();
+// All that the plane is to have, until it lasts: what of the control plane has ended again since, and the managers of
+// this run.
+Status Fill(const Context& ctx, const GlobalOptions& global, const local::PlaneFolder& folder,
+            const AskedProviders& asked, World& world) {
+  TRY(BringProviders(ctx, global, folder, asked, world));
+  {
+    LiveLines lines(world.err, world.err_columns);
+    TRY(AwaitPlane(ctx.WithTimeout(Seconds(asked.timeout)), folder, 0, lines, kAway));
+  }
+  return AwaitProviders(ctx, folder, asked.timeout, world);
 }
 
 // Of two at once the other one may have been faster, and then it isn't this run's to end.
@@ -174,8 +221,7 @@ Status Run(const Context& ctx, const GlobalOptions& global, const LocalUpOptions
   const Millis limit = Seconds(options.timeout);
   const local::PlaneFolder folder = TRY(StartPlane(ctx.WithTimeout(limit), plan, world, started));
   PlaneWatch watch(ctx, folder);
-  TRY(watch.Explain(BringProviders(watch.context(), global, folder, plan.providers, world)));
-  TRY(AwaitLasting(ctx.WithTimeout(limit), folder, world));
+  TRY(watch.Explain(Fill(watch.context(), global, folder, plan.providers, world)));
   const std::string flag = DirFlag(folder, world.getenv);
   world.out << fmt::format("The plane is up:\n\n  export KUBECONFIG={}\n\n", local::ShellQuote(folder.Kubeconfig()))
             << fmt::format("`clusterctl local status{0}` shows its processes, `clusterctl local down{0}` ends them.\n",

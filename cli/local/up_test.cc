@@ -163,15 +163,18 @@ TEST(OperatorProgram, IsTheOneThatIsNamedForItsImage) {
   ASSERT_THAT(image, HasSubstr(":"));
   const std::string name = image.substr(0, image.rfind(':'));
   for (const std::string& named : {name + "=/mine", image + "=/mine"}) {
-    EXPECT_THAT(WithOperator({named}, From(variables)), ElementsAre(named));
-    EXPECT_TRUE(CheckOperatorProgram({named}, From({})).ok());
+    EXPECT_THAT(WithOperator({named}, "", From(variables)), ElementsAre(named));
+    EXPECT_TRUE(CheckOperatorProgram({named}, "", From({})).ok());
   }
   // Those of another version, of another registry, and of another image.
   for (const std::string& other : {name + ":v0.0.1=/old", "example.com/a/" + image + "=/theirs", std::string("x=/y")}) {
-    EXPECT_THAT(WithOperator({other}, From(variables)), ElementsAre(other, testing::StartsWith(image + "=/")));
-    const Status missing = CheckOperatorProgram({other}, From({}));
-    // The tests lie where the programs do.
-    if (!missing.ok()) EXPECT_THAT(missing.error().message, HasSubstr("--binary " + image + "=PATH"));
+    EXPECT_THAT(WithOperator({other}, folder / "none", From(variables)), ElementsAre(other, image + "=" + path));
+    EXPECT_THAT(WithOperator({other}, folder.path(), From({})), ElementsAre(other, image + "=" + path));
+    EXPECT_TRUE(CheckOperatorProgram({other}, folder.path(), From({})).ok());
+    const Status missing = CheckOperatorProgram({other}, folder / "none", From({}));
+    ASSERT_FALSE(missing.ok()) << other;
+    EXPECT_EQ(missing.code(), Code::kNotFound);
+    EXPECT_THAT(missing.error().message, AllOf(HasSubstr(folder / "none"), HasSubstr("--binary " + image + "=PATH")));
   }
 }
 

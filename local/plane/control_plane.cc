@@ -11,7 +11,8 @@
 namespace capi::local {
 namespace {
 
-constexpr Millis kAnswerLimit{5000};
+// Nothing else is looked at meanwhile. One that was ready may be busy.
+constexpr Millis kFirstAnswerLimit{1000}, kAnswerLimit{3000};
 
 int PortBefore(const PlaneFolder& folder) {
   auto before = ReadState(folder.State());
@@ -78,16 +79,17 @@ void ControlPlane::MakeProcesses(const PlaneFolder& folder, const std::string& p
 }
 
 bool ControlPlane::Asked() {
-  return client_->Raw(ctx_.WithTimeout(kAnswerLimit), "GET", "/readyz", "", "", "text/plain").ok();
+  const Millis limit = apiserver_->state().ready ? kAnswerLimit : kFirstAnswerLimit;
+  return client_->Raw(ctx_.WithTimeout(limit), "GET", "/readyz", "", "", "text/plain").ok();
 }
 
 void ControlPlane::Look(const Context& ctx) {
   ctx_ = ctx;
   etcd_->Look();
-  apiserver_->Look();
+  if (controllers_ && was_ready_) controllers_->Look();
+  apiserver_->Look();  // the last: it may wait for an answer
   apiserver_ready_ = etcd_->state().ready && apiserver_->state().ready;
   was_ready_ = was_ready_ || apiserver_ready_;
-  if (controllers_ && was_ready_) controllers_->Look();
 }
 
 void ControlPlane::Stop() {

@@ -36,6 +36,9 @@ struct Prepared {
   int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (null < 0 || dup2(null, 0) < 0 || dup2(prepared.log, 1) < 0 || dup2(prepared.log, 2) < 0) fail();
   if (chdir("/") != 0) fail();
+  // Whoever waits for the end of a pipe or for a lock that the caller was started with doesn't wait for this one. At
+  // exec, since `errors` lives until then. A kernel before 5.11 can't.
+  close_range(3, ~0u, CLOSE_RANGE_CLOEXEC);
   execv(prepared.argv[0], prepared.argv.data());
   fail();
   _exit(127);

@@ -108,13 +108,24 @@ TEST_F(Kept, IsReadyWhenItSaysSo) {
 }
 
 TEST_F(Kept, AProgramThatIsNotThereIsTold) {
+  const std::string program = folder_ / "program";
   KeptProcessOptions options;
   options.name = "it";
-  options.command.argv = {"/no/such/program"};
+  options.command.argv = {program};
   KeptProcess kept(std::move(options), clock_);
   kept.Look();
-  EXPECT_THAT(kept.state().message, HasSubstr("/no/such/program"));
+  EXPECT_THAT(kept.state().message, HasSubstr(program));
   EXPECT_EQ(kept.state().pid, 0);
+  // Looked for again with pauses, as one that ends is.
+  clock_.Advance(Millis(200));
+  kept.Look();
+  ASSERT_TRUE(WriteFile(program, "#!/bin/sh\nexec sleep 1000\n", 0755).ok());
+  clock_.Advance(Millis(399));
+  kept.Look();
+  EXPECT_EQ(kept.state().pid, 0);
+  clock_.Advance(Millis(1));
+  kept.Look();
+  EXPECT_GT(kept.state().pid, 0);
 }
 
 }  // namespace

@@ -5,7 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <filesystem>
 #include <vector>
 
@@ -21,9 +23,11 @@ namespace fs = std::filesystem;
 constexpr char kMarker[] = "capi-local.json";
 constexpr int kFormat = 1;
 constexpr char kLock[] = "lock";
+// The data of a plane that is being deleted. As long as it is there nobody runs what is left.
+constexpr char kGoing[] = "etcd.gone";
 // All that a plane makes in its folder, but the marker and the lock.
-constexpr const char* kOwn[] = {"etcd",          "pods",       "pki",     "logs",   "kubeconfig",
-                                "settings.json", "state.json", "private", "version"};
+constexpr const char* kOwn[] = {"etcd",          "pods",       "pki",     "logs",    "kubeconfig",
+                                "settings.json", "state.json", "private", "version", kGoing};
 
 Result<std::string> NewId() {
   unsigned char bytes[8];
@@ -74,10 +78,30 @@ Status CheckOwner(const std::string& folder) {
                              ShellQuote(folder)));
 }
 
-// Or a lock alone, which one that was killed while it removed a plane has left.
+// A marker that isn't whole yet.
+bool IsNewMarker(const std::string& name) {
+  return name.starts_with('.') && name.find(fmt::format(".{}.", kMarker)) != name.npos;
+}
+
+// Or a lock alone, which one that was killed while it removed a plane has left, or what another `up` begins with.
 Result<bool> HasNothing(const std::string& folder) {
   const std::vector<std::string> names = TRY(ListDir(folder));
-  return names.empty() || (names.size() == 1 && names.front() == kLock);
+  return std::all_of(names.begin(), names.end(),
+                     [](const std::string& name) { return name == kLock || IsNewMarker(name); });
+}
+
+// The id of the marker that is there afterwards: of two `up` at once one makes it, and never over the other's.
+Result<std::string> MakeMarker(const std::string& folder) {
+  const std::string id = TRY(NewId());
+  const std::string path = fmt::format("{}/{}", folder, kMarker);
+  const std::string made = fmt::format("{}/.{}.{}", folder, kMarker, id);
+  TRY(WriteFile(made, ToJsonText({{"plane", id}, {"format", kFormat}}) + "\n", 0600));
+  const bool linked = link(made.c_str(), path.c_str()) == 0;
+  const bool lost = !linked && errno == EEXIST;
+  // A file system without links.
+  if (!linked && !lost && rename(made.c_str(), path.c_str()) != 0) return FileError(path, errno);
+  if (linked || lost) unlink(made.c_str());
+  return lost ? MarkedId(folder) : id;
 }
 
 Status MakeFolder(const std::string& folder) {
@@ -113,12 +137,11 @@ Result<PlaneFolder> PlaneFolder::Make(const std::string& path) {
                  fmt::format("{} has files in it that are no plane's: name another folder with --dir", folder),
                  {}};
   }
-  if (!fs::create_directories(folder, error) && error)
-    return Error{Code::kInvalidArgument, fmt::format("{}: {}", folder, error.message()), {}};
-  if (!there && chmod(folder.c_str(), 0700) != 0) return FileError(folder, errno);
-  id = TRY(NewId());
-  TRY(WriteFile(fmt::format("{}/{}", folder, kMarker), ToJsonText({{"plane", id}, {"format", kFormat}}) + "\n", 0600));
-  return PlaneFolder(folder, std::move(id));
+  const fs::path above = fs::path(folder).parent_path();
+  if (!there && !fs::create_directories(above, error) && error)
+    return Error{Code::kInvalidArgument, fmt::format("{}: {}", above.string(), error.message()), {}};
+  if (!there) TRY(MakeFolder(folder));  // at no moment others may write into it
+  return PlaneFolder(folder, TRY(MakeMarker(folder)));
 }
 
 Result<PlaneFolder> PlaneFolder::Open(const std::string& path) {
@@ -138,6 +161,11 @@ Status PlaneFolder::CheckIsThere() const {
   const auto id = MarkedId(path_);
   if (id.ok() && *id == id_) return Ok();
   return Error{Code::kUnavailable, fmt::format("the plane in {} was deleted meanwhile", path_), {}};
+}
+
+bool PlaneFolder::IsHalfDeleted() const {
+  std::error_code error;
+  return fs::exists(File(kGoing), error);
 }
 
 Status PlaneFolder::MakeFolders() const {
@@ -177,6 +205,8 @@ void PlaneFolder::RemovePrivates() const {
 
 Result<bool> PlaneFolder::Remove() const {
   std::error_code error;
+  // In one step, which needs no room on the disk: nobody runs on a part of the data where this is broken off.
+  fs::rename(Etcd(), File(kGoing), error);  // where there is some
   for (const char* name : kOwn) {
     fs::remove_all(File(name), error);
     if (error) return Error{Code::kInternal, fmt::format("{}: {}", File(name), error.message()), {}};

@@ -30,6 +30,9 @@ class PlaneFolder {
   // may be made now.
   Status CheckIsThere() const;
 
+  // Whether a `down --delete` of it was broken off: Remove is to go on before anything is run, or made, here.
+  bool IsHalfDeleted() const;
+
   const std::string& path() const { return path_; }
   // "--dir PATH", as a shell takes it.
   std::string Flag() const { return "--dir " + ShellQuote(path_); }

@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <thread>
+#include <vector>
 
 #include "base/files.h"
 #include "base/testing/temp_folder.h"
@@ -26,6 +28,23 @@ unsigned ModeOf(const std::string& path) {
   EXPECT_EQ(stat(path.c_str(), &info), 0) << path;
   return info.st_mode & 0777;
 }
+
+// Root may remove whatever there is.
+class NotRoot {
+ public:
+  explicit NotRoot(const std::string& folder) {
+    if (!was_root_) return;
+    EXPECT_EQ(chown(folder.c_str(), kNobody, kNobody), 0);
+    EXPECT_EQ(seteuid(kNobody), 0);
+  }
+  ~NotRoot() {
+    if (was_root_) EXPECT_EQ(seteuid(0), 0);
+  }
+
+ private:
+  static constexpr uid_t kNobody = 65534;
+  const bool was_root_ = geteuid() == 0;
+};
 
 // Rule G1.
 TEST(PlaneFolder, IsMadeOnceAndFoundAgain) {
@@ -119,6 +138,42 @@ TEST(PlaneFolder, ALockAloneIsNobodys) {
   TempFolder temp;
   ASSERT_TRUE(WriteFile(temp / "lock", "").ok());
   EXPECT_TRUE(PlaneFolder::Make(temp.path()).ok());
+}
+
+// Rule G8: with a part of its data nobody runs a plane that is half deleted.
+TEST(PlaneFolder, OneThatIsHalfDeletedIsKnown) {
+  TempFolder temp;
+  const NotRoot user(temp.path());
+  PlaneFolder folder = ValueOrAbort(PlaneFolder::Make(temp / "plane"), "plane");
+  ASSERT_TRUE(folder.MakeFolders().ok());
+  ASSERT_TRUE(WriteFile(folder.Etcd() + "/wal", "x").ok());
+  ASSERT_TRUE(WriteFile(folder.Pods() + "/log", "x").ok());
+  EXPECT_FALSE(folder.IsHalfDeleted());
+  ASSERT_EQ(chmod(folder.Pods().c_str(), 0500), 0);
+  EXPECT_FALSE(folder.Remove().ok());
+  EXPECT_TRUE(folder.IsHalfDeleted());
+  EXPECT_FALSE(fs::exists(folder.Etcd()));
+  EXPECT_EQ(PlaneFolder::Open(folder.path())->id(), folder.id());
+  ASSERT_EQ(chmod(folder.Pods().c_str(), 0700), 0);
+  EXPECT_TRUE(*folder.Remove());
+}
+
+// Rule G2: of two that make a plane at once one does, and both know it.
+TEST(PlaneFolder, OneThatIsMadeMeanwhileIsNotMadeOver) {
+  TempFolder temp;
+  std::vector<std::string> ids(8);
+  {
+    std::vector<std::jthread> threads;
+    for (std::string& id : ids) {
+      threads.emplace_back([&] {
+        auto made = PlaneFolder::Make(temp / "plane");
+        id = made.ok() ? made->id() : made.error().message;
+      });
+    }
+  }
+  const std::string there = PlaneFolder::Open(temp / "plane")->id();
+  for (const std::string& id : ids) EXPECT_EQ(id, there);
+  EXPECT_EQ(*ListDir(temp / "plane"), std::vector<std::string>{"capi-local.json"});
 }
 
 TEST(PlaneFolder, KeepsSocketsWhereTheirNamesAreShort) {

@@ -35,10 +35,9 @@ std::vector<Place> Places(const std::string& beside, const Getenv& getenv) {
 std::string FindIn(const std::vector<Place>& places, const std::string& name) {
   for (const Place& place : places) {
     for (const std::string& folder : place.folders) {
-      if (folder.empty()) continue;
-      std::error_code error;
-      const std::filesystem::path path = std::filesystem::absolute(folder + "/" + name, error);
-      if (!error && IsProgram(path)) return path.lexically_normal();
+      if (!folder.starts_with('/')) continue;  // it would be another one in another working folder
+      const std::filesystem::path path = folder + "/" + name;
+      if (IsProgram(path)) return path.lexically_normal();
     }
   }
   return "";
@@ -54,6 +53,21 @@ Error Missing(const std::vector<std::string>& names, const std::vector<Place>& p
           {}};
 }
 
+// To pass it over would be to take programs of another version from elsewhere.
+Status CheckAssets(const Getenv& getenv) {
+  const std::string assets = getenv("KUBEBUILDER_ASSETS").value_or("");
+  for (const std::string& folder : Split(assets, ':')) {
+    if (folder.empty() || folder.starts_with('/')) continue;
+    return Error{
+        Code::kInvalidArgument,
+        fmt::format("KUBEBUILDER_ASSETS is \"{}\": the plane runs in another working folder, so write it as an "
+                    "absolute path, or name the folder with --programs",
+                    assets),
+        {}};
+  }
+  return Ok();
+}
+
 }  // namespace
 
 std::string FindProgram(const std::string& name, const std::string& beside, const Getenv& getenv) {
@@ -61,6 +75,7 @@ std::string FindProgram(const std::string& name, const std::string& beside, cons
 }
 
 Result<PlanePrograms> FindPlanePrograms(const std::string& folder, const std::string& beside, const Getenv& getenv) {
+  if (folder.empty()) TRY(CheckAssets(getenv));
   // One of another place would be of another version.
   const std::vector<Place> places =
       folder.empty() ? Places(beside, getenv) : std::vector<Place>{{fmt::format("--programs {}", folder), {folder}}};

@@ -14,11 +14,11 @@ struct PlanePrograms {
 };
 
 // Those of `folder` (--programs) alone; without one, "", each of the first place that has it: $KUBEBUILDER_ASSETS,
-// `beside` (the folder of this program), PATH. kNotFound names what is missing, where it was looked for, and what to
-// do.
+// `beside` (the folder of this program), PATH. Relative folders of PATH are passed over; kInvalidArgument where
+// $KUBEBUILDER_ASSETS has one. kNotFound names what is missing, where it was looked for, and what to do.
 Result<PlanePrograms> FindPlanePrograms(const std::string& folder, const std::string& beside, const Getenv& getenv);
 
-// A program of that name in these places; "" for none.
+// A program of that name in these places, relative ones passed over; "" for none.
 std::string FindProgram(const std::string& name, const std::string& beside, const Getenv& getenv);
 
 // The folder that this program lies in; "" where that isn't known.

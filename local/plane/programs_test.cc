@@ -70,6 +70,24 @@ TEST_F(Programs, WhatIsMissingIsNamedWithWhereItWasLookedFor) {
                     HasSubstr(temp_ / "beside"), HasSubstr("PATH"), HasSubstr("--programs")));
 }
 
+// Rule G1: the supervisor looks for them in another working folder.
+TEST_F(Programs, AreNotLookedForInRelativeFolders) {
+  for (const char* name : {"etcd", "kube-apiserver"}) Put(std::string("path/") + name);
+  const std::string before = std::filesystem::current_path();
+  std::filesystem::current_path(temp_.path());
+  environment_ = {{"PATH", "path"}};
+  EXPECT_EQ(Find().code(), Code::kNotFound);
+  const Getenv getenv = [](const std::string& name) { return name == "PATH" ? std::optional("path") : std::nullopt; };
+  EXPECT_EQ(FindProgram("etcd", "", getenv), "");
+  environment_ = {{"KUBEBUILDER_ASSETS", "path"}, {"PATH", temp_ / "path"}};
+  const auto refused = Find();
+  std::filesystem::current_path(before);
+  ASSERT_FALSE(refused.ok()) << "etcd of PATH";
+  EXPECT_EQ(refused.code(), Code::kInvalidArgument);
+  EXPECT_THAT(refused.error().message, AllOf(HasSubstr("KUBEBUILDER_ASSETS is \"path\""), HasSubstr("--programs")));
+  EXPECT_TRUE(Find(temp_ / "path").ok());
+}
+
 // Rule G1: etcd of one version with the API server of another would be nobody's wish.
 TEST_F(Programs, WhatTheNamedFolderLacksIsNotTakenFromElsewhere) {
   for (const char* name : {"etcd", "kube-apiserver", "kube-controller-manager"}) Put(std::string("path/") + name);

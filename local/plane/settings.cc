@@ -6,6 +6,7 @@
 
 #include "base/files.h"
 #include "base/json.h"
+#include "local/programs/named.h"
 
 namespace capi::local {
 namespace {
@@ -17,17 +18,17 @@ struct Field {
 constexpr Field kLists[] = {
     {"binaries", &Settings::binaries}, {"builds", &Settings::builds}, {"environment", &Settings::environment}};
 
-std::string KeyOf(const std::string& entry) { return entry.substr(0, entry.find('=')); }
-
 void Merge(std::vector<std::string>& there, const std::vector<std::string>& asked) {
   for (const std::string& entry : asked) {
-    std::erase_if(there, [&](const std::string& one) { return KeyOf(one) == KeyOf(entry); });
-    there.push_back(entry);
+    std::erase_if(there, [&](const std::string& one) { return ImageOf(one) == ImageOf(entry); });
+    if (!IsTakenBack(entry)) there.push_back(entry);
   }
   std::sort(there.begin(), there.end());
 }
 
 }  // namespace
+
+bool IsTakenBack(const std::string& entry) { return entry.ends_with('=') && entry.find('=') + 1 == entry.size(); }
 
 Result<Settings> ReadSettings(const std::string& path) {
   auto text = ReadFile(path, 1u << 20);
@@ -57,7 +58,7 @@ Status WriteSettings(const std::string& path, const Settings& settings) {
 
 Settings Merged(const Settings& there, const Settings& asked) {
   Settings out = there;
-  if (!asked.programs.empty()) out.programs = asked.programs;
+  if (!asked.programs.empty()) out.programs = asked.programs == kUsualPlaces ? "" : asked.programs;
   for (const Field& field : kLists) Merge(out.*field.list, asked.*field.list);
   return out;
 }

@@ -21,8 +21,14 @@ struct Settings {
 Result<Settings> ReadSettings(const std::string& path);
 Status WriteSettings(const std::string& path, const Settings& settings);
 
-// What a further `up` asks for over what is there: entries of the same IMAGE take the place of older ones, names are
-// added, and an empty value changes nothing.
+// In the place of a folder: what --programs of an earlier run has named counts no more.
+inline constexpr char kUsualPlaces[] = "-";
+
+// "IMAGE=", which takes back what an earlier run has named for it.
+bool IsTakenBack(const std::string& entry);
+
+// What a further `up` asks for over what is there: entries of the same IMAGE, however it is spelled, take the place of
+// older ones, or take them back; names are added, and an empty value changes nothing.
 Settings Merged(const Settings& there, const Settings& asked);
 
 }  // namespace capi::local

@@ -34,5 +34,18 @@ TEST(Settings, AddUp) {
   EXPECT_THAT(merged.environment, ElementsAre("KEY", "TOKEN"));
 }
 
+// Rule G2: what an earlier run has named can be taken back, however its image was spelled there.
+TEST(Settings, AreTakenBack) {
+  const Settings there{"/programs", {"docker.io/library/x:v1=/gone", "y=/y"}, {"z=d@v1"}, {}};
+  EXPECT_THAT(Merged(there, {"", {"x:v1=/new"}, {}, {}}).binaries, ElementsAre("x:v1=/new", "y=/y"));
+  const Settings merged = Merged(there, {"-", {"x:v1="}, {"z="}, {}});
+  EXPECT_EQ(merged.programs, "");
+  EXPECT_THAT(merged.binaries, ElementsAre("y=/y"));
+  EXPECT_THAT(merged.builds, ElementsAre());
+  EXPECT_EQ(Merged({}, {"-", {"x="}, {}, {}}), Settings());
+  EXPECT_TRUE(IsTakenBack("x="));
+  for (const char* entry : {"x", "x=y", "x=y=", "TOKEN"}) EXPECT_FALSE(IsTakenBack(entry)) << entry;
+}
+
 }  // namespace
 }  // namespace capi::local

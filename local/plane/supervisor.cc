@@ -8,6 +8,7 @@
 #include <optional>
 #include <thread>
 
+#include "base/caught.h"
 #include "base/mutex.h"
 #include "local/node/node.h"
 #include "local/plane/control_plane.h"
@@ -19,7 +20,7 @@
 namespace capi::local {
 namespace {
 
-constexpr Millis kTick{100};
+constexpr Millis kTick{100}, kAfterThrown{1000};
 constexpr Millis kLogsLookedAt{30'000};
 constexpr Millis kLeftoversLimit{2000}, kOthersLimit{10'000};
 
@@ -122,6 +123,29 @@ void LogEnds(const Context& ctx, const std::vector<ProcessState>& before, const 
   }
 }
 
+// A machine without threads has some later.
+void Begin(const Context& ctx, RunningNode& node) {
+  auto thrown = Caught([&] { node.Start(ctx); });
+  if (!thrown) return;
+  ctx.log.Error("the node is begun again", {{"error", *thrown}});
+  ctx.clock->Sleep(ctx.stop, kAfterThrown);
+}
+
+// What has to end with a run, however that ends: what a manager has started by itself, and its Secrets.
+class RunsEnd {
+ public:
+  explicit RunsEnd(const SupervisorOptions& options) : options_(options) {}
+  ~RunsEnd() {
+    EndLeftovers(options_.folder.id(), kLeftoversLimit);
+    PlaneFolder::RemovePrivate(options_.private_folder);
+  }
+  RunsEnd(const RunsEnd&) = delete;
+  RunsEnd& operator=(const RunsEnd&) = delete;
+
+ private:
+  const SupervisorOptions& options_;
+};
+
 // Until a stop, or the node's end.
 Status Loop(const Context& ctx, const SupervisorOptions& options, ControlPlane& plane, RunningNode& node) {
   Clock& clock = *ctx.clock;
@@ -132,7 +156,7 @@ Status Loop(const Context& ctx, const SupervisorOptions& options, ControlPlane& 
   do {
     TRY(own.Check());
     plane.Look(ctx);
-    if (plane.ready() && !node.started()) node.Start(ctx);
+    if (plane.ready() && !node.started()) Begin(ctx, node);
     if (auto ended = node.ended()) {
       if (!ended->ok()) return ended->error().With("the node ended");
       return Error{Code::kInternal, "the node ended by itself", {}};
@@ -166,31 +190,34 @@ Result<PlaneLock> Take(const Context& ctx, const PlaneFolder& folder) {
   return Error{Code::kAlreadyExists, fmt::format("the plane in {} runs already", folder.path()), {}};
 }
 
+// In the plane's folder, which is this process's.
+Status Run(const Context& ctx, const SupervisorOptions& options) {
+  TRY(PlaneFolder::MakePrivate(options.private_folder));
+  const RunsEnd end(options);
+  auto plane = TRY(ControlPlane::Prepare(options.folder, options.private_folder, options.programs, *ctx.clock));
+  ctx.log.Info("the plane starts", {{"folder", options.folder.path()}, {"port", plane->port()}});
+  RunningNode node(options, *plane, *ctx.clock);
+  Status ended = Loop(ctx, options, *plane, node);
+  node.Stop();
+  plane->Stop();
+  return ended;
+}
+
 }  // namespace
 
 Status Supervise(const Context& ctx, const SupervisorOptions& options) {
   const PlaneFolder& folder = options.folder;
   TRY(Take(ctx, folder)).KeepUntilExit();
   TRY(folder.CheckIsThere());  // nobody removed it before this process had the lock
+  if (folder.IsHalfDeleted())
+    return Error{Code::kUnavailable, fmt::format("the plane in {} is half deleted", folder.path()), {}};
   BeginState(folder.State(), getpid(), ctx.clock->Now());
   if (size_t ended = EndLeftovers(folder.id(), kLeftoversLimit); ended > 0)
     ctx.log.Warn("ended processes of a supervisor that is gone", {{"count", ended}});
   TRY(folder.MakeFolders());
   folder.RemovePrivates();
   TRY(folder.TellPrivate(options.private_folder));
-  TRY(PlaneFolder::MakePrivate(options.private_folder));
-  auto plane = TRY(ControlPlane::Prepare(folder, options.private_folder, options.programs, *ctx.clock));
-  ctx.log.Info("the plane starts", {{"folder", folder.path()}, {"port", plane->port()}});
-  Status ended = Ok();
-  {
-    RunningNode node(options, *plane, *ctx.clock);
-    ended = Loop(ctx, options, *plane, node);
-    node.Stop();
-  }
-  plane->Stop();
-  // What a manager has started by itself.
-  EndLeftovers(folder.id(), kLeftoversLimit);
-  PlaneFolder::RemovePrivate(options.private_folder);
+  Status ended = Run(ctx, options);
   ctx.log.Info("the plane has ended");
   return ended;
 }

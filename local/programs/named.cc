@@ -37,6 +37,12 @@ Result<std::vector<Named>> ReadNamed(const std::vector<std::string>& entries, co
   return out;
 }
 
+std::string ImageOf(const std::string& entry) {
+  const std::string text = entry.substr(0, entry.find('='));
+  const auto image = fetch::ParseImageName(text);
+  return image.ok() ? image->ToString() : text;
+}
+
 const Named* FindNamed(const std::vector<Named>& all, const api::OciReference& image) {
   const Named* best = nullptr;
   int exactness = -1;

@@ -21,6 +21,9 @@ struct Named {
 // names.
 Result<std::vector<Named>> ReadNamed(const std::vector<std::string>& entries, const std::string& flag);
 
+// What an entry names, by which others for the same image are known: "x:v1" and "docker.io/library/x:v1" are one.
+std::string ImageOf(const std::string& entry);
+
 // The one for an image: of those that fit the most exact, by its digest before by its tag before by its name alone, and
 // of two alike the first. No tag and no digest of the image is "latest", as on a cluster. nullptr for none.
 const Named* FindNamed(const std::vector<Named>& all, const api::OciReference& image);

@@ -57,6 +57,7 @@ struct ProgramsOptions {
   // "IMAGE=PATH" of --binary. IMAGE with or without tag and digest; of several that fit, of `builds` too, the most
   // exact one counts, and of two alike that of `binaries`.
   std::vector<std::string> binaries;
+  bool checks_binaries = true;  // false: a PATH that can't be started is told by Find, and the others do
   // "IMAGE=MODULE[/PACKAGE]@VERSION" of --build; goes before the image itself.
   std::vector<std::string> builds;
   std::string

@@ -107,6 +107,16 @@ TEST_F(Sources, WhatDoesntRunIsRefusedAtOnce_G9) {
   EXPECT_THAT(OpenPrograms(options_).error().message, AllOf(HasSubstr("--build"), HasSubstr("names no version")));
 }
 
+// What an earlier run has named may be gone by now, and isn't what this one is about.
+TEST_F(Sources, OneThatIsNotCheckedIsRefusedWhereItIsNeeded_G9) {
+  options_.binaries = {"gone=" + (folder_ / "none"), "manager=" + (folder_ / "manager")};
+  options_.checks_binaries = false;
+  EXPECT_TRUE(Find("manager:v1").ok());
+  const auto gone = Find("gone:v1");
+  ASSERT_FALSE(gone.ok());
+  EXPECT_THAT(gone.error().message, AllOf(HasSubstr("--binary gone:v1"), HasSubstr("No such file")));
+}
+
 TEST_F(Sources, APathOfThisFolderIsMadeAbsolute_G9) {
   const std::string relative = std::filesystem::relative(folder_ / "manager");
   options_.binaries = {"manager=" + relative};

@@ -112,6 +112,12 @@ def is_alive(pid):
     return False
 
 
+def parent_of(pid):
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+        return int(file.read().rpartition(")")[2].split()[1])
+    return None
+
+
 class LocalPlane:
     """In a folder of the test. close() ends it, whatever is left of it."""
 
