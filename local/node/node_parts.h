@@ -70,7 +70,7 @@ struct NodeParts {
   const NodeOptions& options;
   Clock& clock;
   std::function<void()> wake;  // something has changed that others decide by
-  ProgramHelp help{};
+  ProgramHelp help{programs.cache().empty() ? "" : programs.cache() + "/help"};
   Runners runners{};
 };
 
