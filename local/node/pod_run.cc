@@ -304,6 +304,6 @@ void PodRun::Update(kube::ObjectPtr pod) { impl_->Update(std::move(pod)); }
 void PodRun::Stop(Millis grace) { impl_->Stop(grace); }
 bool PodRun::done() const { return impl_->done(); }
 Backend PodRun::AsBackend() const { return impl_->AsBackend(); }
-std::string PodRun::uid() const { return impl_->pod().uid(); }
+std::string PodRun::folder() const { return PodFolderName(impl_->pod()); }
 
 }  // namespace capi::local
