@@ -145,7 +145,7 @@ std::optional<ContainerPlan> ContainerRun::Prepare() {
 }
 
 bool ContainerRun::AwaitTurn(bool alone, bool& waited) {
-  while (!pod_.node.runners.Begin(pod_.owner, pod_.pod.uid(), alone)) {
+  while (!pod_.node.runners.Begin(pod_.owner, pod_.pod.uid(), name_, alone)) {
     if (!waited) {
       Wait("ContainerCreating",
            "one process of its Deployment runs at a time (its election can't be held outside of a cluster, or its port "
@@ -163,8 +163,9 @@ bool ContainerRun::AwaitTurn(bool alone, bool& waited) {
 std::optional<ContainerEnd> ContainerRun::RunInTurn(ContainerPlan plan, bool waited) {
   struct Turn {
     PodParts& pod;
-    ~Turn() { pod.node.runners.End(pod.owner, pod.pod.uid()); }  // also by an exception: others wait for it
-  } turn{pod_};
+    const std::string& container;
+    ~Turn() { pod.node.runners.End(pod.owner, pod.pod.uid(), container); }  // also by an exception: others wait for it
+  } turn{pod_, name_};
   if (!waited) return RunOnce(plan);
   // The plan may be hours old: its ports may be somebody's by now, and its Secrets have other values.
   bool found = false;

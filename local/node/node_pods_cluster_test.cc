@@ -14,6 +14,19 @@ using kube::Eventually;
 
 constexpr Seconds kLong{60};
 
+// G5: of two that may not run both one does, whatever runs beside each.
+TEST_F(NodeOnServer, RunsOneOfTwoAloneBesideTheirProxies) {
+  StartNode();
+  Apply(Manager("--leader-elect") + "\n      - {name: proxy, image: sh, args: ['-c', 'exec sleep 600']}",
+        "replicas: 2");
+  EXPECT_TRUE(Eventually(
+      [&] {
+        return GetInt(Deployment().json(), {"status", "readyReplicas"}) == 1;
+      },
+      kLong))
+      << Dump();
+}
+
 // G4: a Pod that comes in the place of one with its name has files of its own.
 TEST_F(NodeOnServer, KeepsTheFilesOfAPodThatIsReplaced) {
   StartNode();

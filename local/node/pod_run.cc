@@ -106,6 +106,7 @@ class PodRun::Impl {
     if (!leaving_ && !gone_) Stop(Millis(0));
     runner_.join();
     teller_.join();
+    node_.runners.Forget(parts_.owner, first_.uid());
   }
 
   void Update(kube::ObjectPtr pod) {
