@@ -99,7 +99,7 @@ Result<ContainerPlan> ContainerRun::TryPrepare(bool& found) {
   found = false;
   auto program = TRY(pod_.node.programs.Find(ctx_, image));
   found = true;
-  auto plan = TRY(PlanContainer(ctx_, pod_.node, pod_.files, pod_.pod, container_, std::move(program)));
+  auto plan = TRY(PlanContainer(ctx_, pod_.node, pod_.files, pod_.ports, pod_.pod, container_, std::move(program)));
   TRY(CheckPorts(plan));
   return plan;
 }

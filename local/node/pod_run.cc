@@ -79,6 +79,7 @@ class PodRun::Impl {
                .pod = first_,
                .files = files_,
                .board = board_,
+               .ports = PodPorts(first_),
                .owner = OwnerOf(first_),
                .stop = stop_.get_token(),
                .grace_ms{Millis::max().count()},  // who ends it says
