@@ -38,6 +38,14 @@ void BeginAnew(const std::string& path) {
 struct ContainerRun::Probes {
   std::optional<ProbeState> startup, readiness, liveness;
   std::optional<Seconds> grace;  // that of the one that failed
+
+  // Until somebody is to be asked who isn't ready yet; a tick at most.
+  Millis Pause(MonoTime now) const {
+    const auto& asked = startup && !startup->good() ? startup : readiness;
+    if (!asked || asked->good()) return kTick;
+    const auto left = std::chrono::ceil<Millis>(asked->due() - now);
+    return std::clamp(left, Millis(1), kTick);
+  }
 };
 
 ContainerRun::ContainerRun(PodParts& pod, const Json& container, size_t index, bool init)
@@ -226,7 +234,7 @@ int ContainerRun::Watch(const ContainerPlan& plan, Process& process, std::string
     probes.liveness.emplace(**probe, true, false, start);
   MonoTime trim = start;
   while (true) {
-    if (auto code = process.Wait(kTick)) {
+    if (auto code = process.Wait(probes.Pause(clock.Monotonic()))) {
       kill(-process.pid(), SIGKILL);  // what it has started
       return *code;
     }

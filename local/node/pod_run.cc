@@ -19,7 +19,7 @@ namespace capi::local {
 namespace {
 
 constexpr Seconds kRefresh{10};
-constexpr Millis kRetry{500};
+constexpr Millis kRetry{500}, kFirstRetry{50};
 constexpr Seconds kAfterThrown{2};
 constexpr const char *kInit = "initContainers", *kContainers = "containers";
 constexpr Seconds kCallTime{10};
@@ -166,7 +166,7 @@ class PodRun::Impl {
 
   // Until the volumes are there; false when it is to end before.
   bool AwaitFiles() {
-    Millis delay = kRetry;
+    Millis delay = kFirstRetry;  // a ServiceAccount or Secret often comes just behind its Deployment
     while (!stop_.stop_requested()) {
       Status made = files_.MakeFolders();
       if (made.ok()) {
