@@ -12,10 +12,12 @@ namespace capi::local {
 namespace {
 
 constexpr std::string_view kDefaultCertificates = "/tmp/k8s-webhook-server/serving-certs";
-constexpr const char* kCertificatesFlag = "webhook-cert-dir";
-// Those that are told where to listen have one of these words, and end with one of the others.
-constexpr std::array kListeners = {"webhook", "health", "metrics", "diagnostics", "profiler", "pprof",  "probe",
-                                   "ready",   "live",   "bind",    "listen",      "secure",   "serving"};
+constexpr const char *kCertificatesFlag = "webhook-cert-dir", *kKubeconfigFlag = "kubeconfig";
+// Those that are told where to listen have one of these words between their dashes, and end with one of the others.
+constexpr std::array kListeners = {"webhook",     "webhooks",   "health",    "healthz", "metrics", "metric",
+                                   "diagnostics", "diagnostic", "profiler",  "pprof",   "probe",   "probes",
+                                   "ready",       "readyz",     "readiness", "live",    "livez",   "bind",
+                                   "listen",      "secure",     "serving",   "liveness"};
 constexpr std::array kEnds = {"port", "addr", "address"};
 constexpr std::array kElections = {"leader-elect", "enable-leader-election"};
 constexpr std::array kElectionNamespaces = {"leader-elect-namespace", "leader-election-namespace",
@@ -28,11 +30,18 @@ std::optional<int> PortOf(std::string_view text) {
   return whole && port >= 0 && port <= 65535 ? std::optional(port) : std::nullopt;
 }
 
-bool Listens(const std::string& flag, int port, const std::set<int>& declared) {
-  auto ends = [&](const char* end) { return flag == end || flag.ends_with(std::string("-") + end); };
-  auto has = [&](const char* word) { return flag.find(word) != flag.npos; };
-  if (std::none_of(kEnds.begin(), kEnds.end(), ends)) return false;
-  return declared.contains(port) || std::any_of(kListeners.begin(), kListeners.end(), has);
+// Where a process of this machine can listen; an address elsewhere is somebody else's.
+bool IsHere(const std::string& host) {
+  return host.empty() || host == "*" || host == "0.0.0.0" || host == "[::]" || host == "localhost" || host == "[::1]" ||
+         (host.starts_with("127.") && host.find_first_not_of("0123456789.") == host.npos);
+}
+
+bool Listens(const std::string& flag, const Address& address, const std::set<int>& declared) {
+  if (address.port == 0 || !IsHere(address.host)) return false;
+  const std::vector<std::string> words = Split(flag, '-');
+  auto has = [&](const char* word) { return std::find(words.begin(), words.end(), word) != words.end(); };
+  if (words.empty() || std::find(kEnds.begin(), kEnds.end(), words.back()) == kEnds.end()) return false;
+  return declared.contains(address.port) || std::any_of(kListeners.begin(), kListeners.end(), has);
 }
 
 bool IsElection(const std::string& flag) {
@@ -58,6 +67,10 @@ class Leading {
   explicit Leading(const ArgumentOptions& options) : options_(options) {}
 
   Arguments All(std::vector<std::string> values) {
+    // Behind "--" are no flags.
+    const auto end = std::find(values.begin(), values.end(), "--");
+    std::vector<std::string> rest(end, values.end());
+    values.erase(end, values.end());
     for (size_t i = 0; i < values.size(); ++i) {
       std::optional<Flag> flag = FlagOf(values[i]);
       if (!flag) {
@@ -78,7 +91,9 @@ class Leading {
     }
     AddDefaults();
     AddCertificates();
+    AddKubeconfig();
     Elect();
+    for (const std::string& word : rest) out_.values.push_back(Path(word));
     return std::move(out_);
   }
 
@@ -89,11 +104,15 @@ class Leading {
     out_.values.push_back(fmt::format("{}{}={}", flag.dashes, flag.name, Value(flag.name, *flag.value)));
   }
 
-  std::string Path(const std::string& value) { return LedPath(value, options_.mounts, out_.named).value_or(value); }
+  // A path of a volume, or a URL of another container of the Pod.
+  std::string Path(const std::string& value) {
+    if (auto led = LedPath(value, options_.mounts, out_.named)) return *led;
+    return LedUrl(value, options_.others);
+  }
 
   std::string Value(const std::string& flag, const std::string& value) {
     std::optional<Address> address = AddressOf(value);
-    if (!address || address->port == 0 || !Listens(flag, address->port, options_.ports)) return Path(value);
+    if (!address || !Listens(flag, *address, options_.ports)) return Path(value);
     int port = Free(address->port);
     if (address->host.empty() && value[0] != ':') return std::to_string(port);
     bool local = address->host == "localhost" || address->host == "[::1]";
@@ -106,11 +125,16 @@ class Leading {
     return place->second;
   }
 
+  // Of what a program takes by itself: where it listens, and paths of volumes.
   void AddDefaults() {
     for (const auto& [flag, value] : options_.flags) {
+      if (there_.contains(flag)) continue;
       std::optional<Address> address = AddressOf(value);
-      if (there_.contains(flag) || !address || address->port == 0 || !Listens(flag, address->port, {})) continue;
-      out_.values.push_back(fmt::format("--{}={}", flag, Value(flag, value)));
+      const bool listens = address && Listens(flag, *address, {});
+      const std::optional<std::string> led = listens ? Value(flag, value) : LedPath(value, options_.mounts, out_.named);
+      if (!led || *led == value) continue;
+      out_.values.push_back(fmt::format("--{}={}", flag, *led));
+      there_.insert(flag);
     }
   }
 
@@ -122,11 +146,19 @@ class Leading {
     out_.named.insert(mount->first);
   }
 
+  // Some read no variable for it, and would look for that of a cluster.
+  void AddKubeconfig() {
+    if (options_.kubeconfig.empty() || there_.contains(kKubeconfigFlag)) return;
+    if (options_.flags.contains(kKubeconfigFlag))
+      out_.values.push_back(fmt::format("--{}={}", kKubeconfigFlag, options_.kubeconfig));
+  }
+
   void Elect() {
-    std::string by_default;  // a flag that isn't there, and is on
+    std::vector<std::string> by_default;  // flags that aren't there, and are on
     for (const char* flag : kElections) {
       auto known = options_.flags.find(flag);
-      if (known != options_.flags.end() && known->second == "true" && !there_.contains(flag)) by_default = flag;
+      const bool on = known != options_.flags.end() && known->second == "true";
+      if (on && !there_.contains(flag)) by_default.emplace_back(flag);
     }
     if (!election_ && by_default.empty()) return;
     for (const char* flag : kElectionNamespaces) {
@@ -140,7 +172,7 @@ class Leading {
       std::optional<Flag> flag = FlagOf(value);
       if (flag && IsElection(flag->name)) value = fmt::format("{}{}=false", flag->dashes, flag->name);
     }
-    if (!by_default.empty()) out_.values.push_back(fmt::format("--{}=false", by_default));
+    for (const std::string& flag : by_default) out_.values.push_back(fmt::format("--{}=false", flag));
   }
 
   const ArgumentOptions& options_;
@@ -180,6 +212,27 @@ std::optional<std::string> LedPath(std::string_view text, const std::map<std::st
     return mount->second + std::string(text.substr(path.size()));
   }
   return std::nullopt;
+}
+
+std::optional<size_t> PortInUrl(std::string_view word, int port) {
+  const std::string number = fmt::format(":{}", port);
+  for (const std::string_view host : {"://127.0.0.1", "://localhost", "://[::1]"}) {
+    const size_t at = word.find(host);
+    if (at == word.npos || !word.substr(at + host.size()).starts_with(number)) continue;
+    const size_t begin = at + host.size() + 1, end = begin + number.size() - 1;
+    if (end == word.size() || word.find_first_of("0123456789", end) != end) return begin;
+  }
+  return std::nullopt;
+}
+
+std::string LedUrl(const std::string& word, const std::map<int, int>& ports) {
+  for (const auto& [port, led] : ports) {
+    const auto at = PortInUrl(word, port);
+    if (!at) continue;
+    std::string out = word;
+    return out.replace(*at, std::to_string(port).size(), std::to_string(led));
+  }
+  return word;
 }
 
 Flags FlagsOfHelp(std::string_view help) {

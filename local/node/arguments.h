@@ -31,7 +31,10 @@ struct ArgumentOptions {
   std::set<int> ports;  // that the container declares, and its probes ask
   // Where the folders of volumes are, by their paths in the container.
   std::map<std::string, std::string> mounts;
-  std::string ns;                   // of the Pod: for the election
+  std::string ns;          // of the Pod: for the election
+  std::string kubeconfig;  // for programs that have a flag for it; "" for none
+  // Ports of other containers of the Pod -> of loopback: URLs with them are led there.
+  std::map<int, int> others;
   std::function<int(int)> port_of;  // a free port of loopback for one of the container's
 };
 
@@ -44,10 +47,13 @@ struct Arguments {
   bool alone = false;
 };
 
-// - A flag that says where the program listens gets a free port of loopback; so does one that the program has, whose
-//   default is a port, and that isn't there.
-// - A value that is a path of `mounts`, or below one, becomes the path on this machine.
+// - A flag that says where the program listens on this machine gets a free port of loopback; so does one that the
+//   program has, whose default is a port, and that isn't there.
+// - A value that is a path of `mounts`, or below one, becomes the path on this machine; so does the default of a flag
+//   that isn't there.
 // - Certificates for webhooks at controller-runtime's own path: --webhook-cert-dir is added, where the program has it.
+// - A program that has --kubeconfig gets it.
+// - Flags are added before a "--"; what is behind it are no flags.
 // - An election gets the Pod's namespace, by a flag of the program's, or isn't held.
 Arguments ArgumentsOnLoopback(std::vector<std::string> values, const ArgumentOptions& options);
 
@@ -55,5 +61,11 @@ Arguments ArgumentsOnLoopback(std::vector<std::string> values, const ArgumentOpt
 // `named`.
 std::optional<std::string> LedPath(std::string_view text, const std::map<std::string, std::string>& mounts,
                                    std::set<std::string>& named);
+
+// Where the number of `port` begins, in a word with a URL on loopback that has it.
+std::optional<size_t> PortInUrl(std::string_view word, int port);
+
+// `word` with another port, where it is a URL on loopback with one of `ports`.
+std::string LedUrl(const std::string& word, const std::map<int, int>& ports);
 
 }  // namespace capi::local

@@ -74,6 +74,13 @@ TEST(Arguments, LeadPortsToLoopback) {
                         {"--metrics-bind-address=0", "--metrics-bind-address=0"},
                         {"--metrics-bind-address=:0", "--metrics-bind-address=:0"},
                         {"--vsphere-address=10.0.0.1:443", "--vsphere-address=10.0.0.1:443"},
+                        {"--metrics-push-address=10.0.0.5:9091", "--metrics-push-address=10.0.0.5:9091"},
+                        {"--webhook-service-address=a.b.svc:443", "--webhook-service-address=a.b.svc:443"},
+                        {"--delivery-addr=localhost:8080", "--delivery-addr=localhost:8080"},  // not "live"
+                        {"--insecure-registry-port=5000", "--insecure-registry-port=5000"},
+                        {"--healthz-addr=127.0.0.2:8080", "--healthz-addr=127.0.0.1:28080"},
+                        {"--probe-addr=*:8080", "--probe-addr=127.0.0.1:28080"},
+                        {"--=:8080", "--=:8080"},
                         {"--my-port=7777", "--my-port=27777"},  // the container declares it
                         {"--other-port=7778", "--other-port=7778"},
                         {"--concurrency=10 --v=2", "--concurrency=10 --v=2"},
@@ -89,6 +96,50 @@ TEST(Arguments, AddFlagsWhoseDefaultIsAPort) {
   Arguments arguments = On({"--webhook-port=9444"}, {.flags = FlagsOfHelp(kHelp)});
   EXPECT_THAT(arguments.values, ElementsAre("--webhook-port=29444", "--diagnostics-address=127.0.0.1:28443",
                                             "--health-addr=127.0.0.1:29440"));
+}
+
+// G5: behind "--" are no flags, and what is added stands before it.
+TEST(Arguments, BehindTheEndOfFlagsAreNone_G5) {
+  Arguments arguments = On({"--v=1", "--", "--webhook-port=9443", "/etc/a"},
+                           {.flags = FlagsOfHelp(kHelp), .mounts = {{"/etc/a", "/v/a"}}});
+  EXPECT_THAT(arguments.values,
+              ElementsAre("--v=1", "--diagnostics-address=127.0.0.1:28443", "--health-addr=127.0.0.1:29440",
+                          "--webhook-port=29443", "--", "--webhook-port=9443", "/v/a"));
+}
+
+// G5: a program that looks for a volume by itself is told where it is.
+TEST(Arguments, AddFlagsWhoseDefaultIsAPathOfAVolume_G5) {
+  const Flags flags = {{"credentials-file", "/etc/capv/credentials.yaml"}, {"other-file", "/etc/b"}, {"at", "/host/x"}};
+  const std::map<std::string, std::string> mounts = {{"/etc/capv", "/v/c"}, {"/host", "/host"}};
+  Arguments arguments = On({}, {.flags = flags, .mounts = mounts});
+  EXPECT_THAT(arguments.values, ElementsAre("--credentials-file=/v/c/credentials.yaml"));
+  EXPECT_THAT(arguments.named, testing::Contains("/etc/capv"));
+  EXPECT_THAT(On({"--credentials-file=/mine"}, {.flags = flags, .mounts = mounts}).values,
+              ElementsAre("--credentials-file=/mine"));
+}
+
+// G5: kube-rbac-proxy reads no KUBECONFIG.
+TEST(Arguments, NameTheKubeconfigWhereThereIsAFlagForIt_G5) {
+  const Flags flags = {{"kubeconfig", ""}};
+  EXPECT_THAT(On({}, {.flags = flags, .kubeconfig = "/k"}).values, ElementsAre("--kubeconfig=/k"));
+  EXPECT_THAT(On({"--kubeconfig=/own"}, {.flags = flags, .kubeconfig = "/k"}).values, ElementsAre("--kubeconfig=/own"));
+  EXPECT_TRUE(On({}, {.flags = flags}).values.empty()) << "the Pod has none";
+  EXPECT_TRUE(On({}, {.kubeconfig = "/k"}).values.empty()) << "no such flag";
+}
+
+// G5: URLs of another container of the Pod.
+TEST(Arguments, LeadUrlsToAnotherContainer_G5) {
+  struct Case {
+    const char *word, *expected;
+  };
+  for (const Case& c : {Case{"--upstream=http://127.0.0.1:8080/", "--upstream=http://127.0.0.1:41000/"},
+                        {"--upstream=http://localhost:8080", "--upstream=http://localhost:41000"},
+                        {"https://[::1]:8080/m?x=:8080", "https://[::1]:41000/m?x=:8080"},
+                        {"--upstream=http://127.0.0.1:80800/", "--upstream=http://127.0.0.1:80800/"},
+                        {"--upstream=http://127.0.0.1:9090/", "--upstream=http://127.0.0.1:9090/"},
+                        {"--upstream=http://example.com:8080/", "--upstream=http://example.com:8080/"}}) {
+    EXPECT_THAT(On({c.word}, {.others = {{8080, 41000}}}).values, ElementsAre(c.expected));
+  }
 }
 
 // G5: paths of volumes.
@@ -128,6 +179,8 @@ TEST(Arguments, HoldAnElectionOnlyWhereItHasANamespace) {
   Arguments unasked = On({"--v=1"}, {.flags = on});
   EXPECT_THAT(unasked.values, ElementsAre("--v=1", "--leader-elect=false"));
   EXPECT_TRUE(unasked.alone);
+  EXPECT_THAT(On({"--", "x"}, {.flags = {{"leader-elect", "true"}, {"enable-leader-election", "true"}}}).values,
+              ElementsAre("--leader-elect=false", "--enable-leader-election=false", "--", "x"));
   EXPECT_THAT(On({}, {.flags = {{"leader-elect", "true"}, {"leader-elect-namespace", ""}}}).values,
               ElementsAre("--leader-elect-namespace=a-system"));
   EXPECT_FALSE(On({"--leader-elect=false"}, {.flags = on}).alone);

@@ -216,8 +216,9 @@ std::vector<std::string> ValuesToHide(const std::vector<std::string>& environmen
   return values;
 }
 
-Result<ContainerPlan> PlanContainer(const Context& ctx, NodeParts& node, PodFiles& files, const kube::Object& pod,
-                                    const Json& container, Program program) {
+Result<ContainerPlan> PlanContainer(const Context& ctx, NodeParts& node, PodFiles& files, const PodPorts& shared,
+                                    const kube::Object& pod, const Json& container, Program program) {
+  const std::string name = GetString(container, {"name"});
   const Variables below = Below(node, files, program);
   auto environment = TRY(EnvironmentOf(pod, container, below, files.Source(ctx)));
   Variables& variables = environment.variables;
@@ -230,7 +231,12 @@ Result<ContainerPlan> PlanContainer(const Context& ctx, NodeParts& node, PodFile
   std::vector<int> ports = PortsOf(container);
   ArgumentOptions options{.ports = std::set<int>(ports.begin(), ports.end()), .mounts = mounts, .ns = pod.ns()};
   options.flags = TRY(node.help.Of(ctx, argv[0], files.tmp(), node.options.environment));
-  options.port_of = [&](int port) { return PortsNamedByOthers(pod, container, {port}).empty() ? FreePort() : port; };
+  options.others = shared.OfOthers(name);
+  options.port_of = [&](int port) {
+    if (auto led = shared.Of(name, port)) return *led;
+    return PortsNamedByOthers(pod, container, {port}).empty() ? FreePort() : port;
+  };
+  if (files.HasToken() && variables["KUBECONFIG"] == files.kubeconfig()) options.kubeconfig = files.kubeconfig();
   Arguments led = ArgumentsOnLoopback(std::vector<std::string>(argv.begin() + 1, argv.end()), options);
   named.insert(led.named.begin(), led.named.end());
   std::string unled = UnledMount(pod, container, named);
@@ -238,16 +244,16 @@ Result<ContainerPlan> PlanContainer(const Context& ctx, NodeParts& node, PodFile
 
   plan.process.argv = {argv[0]};
   plan.process.argv.insert(plan.process.argv.end(), led.values.begin(), led.values.end());
-  plan.process.log_file = files.Log(GetString(container, {"name"}));
+  plan.process.log_file = files.Log(name);
   plan.process.folder = program.working_folder.empty() ? files.home() : program.working_folder;
   plan.process.inherit_environment = false;
-  for (const auto& [name, value] : variables) plan.process.environment.push_back(fmt::format("{}={}", name, value));
+  for (const auto& [key, value] : variables) plan.process.environment.push_back(fmt::format("{}={}", key, value));
   plan.program = std::move(program);
   plan.mounts = std::move(mounts);
   plan.ports = std::move(led.ports);
   plan.unled = UnledPorts(pod, container, plan.ports);
   std::erase_if(plan.ports, [&](const std::pair<const int, int>& port) {
-    if (port.first == port.second) plan.unled.insert(port.first);  // it may be taken
+    if (port.first == port.second || shared.Of(name, port.first)) plan.unled.insert(port.second);
     return port.first == port.second;
   });
   plan.secrets = std::move(environment.secrets);

@@ -97,14 +97,29 @@ TEST(PlanProbe, FindsItsProgramAndVolumes_G7) {
 class Plan : public testing::Test {
  protected:
   Plan() { EXPECT_TRUE(WriteFile(program_.path, "#!/bin/sh\n", 0755).ok()); }
-  Result<ContainerPlan> Of(std::string_view container) {
-    Json pod = {{"metadata", {{"name", "p"}, {"namespace", "n"}}}, {"spec", {{"automountServiceAccountToken", false}}}};
-    pod["spec"]["containers"] = Json::array({Yaml(container)});
-    const kube::Object object(pod);
-    PodFiles files(api_.client(), options_, SystemClock(), object);
-    TRY(files.MakeFolders());
-    return PlanContainer({}, node_, files, object, pod["spec"]["containers"][0], program_);
+  // Of the first of the containers.
+  Result<ContainerPlan> Of(std::string_view container, std::string_view other = "") {
+    Json containers = Json::array({Yaml(container)});
+    if (!other.empty()) containers.push_back(Yaml(other));
+    const kube::Object pod = PodOf(std::move(containers));
+    return Of(pod, 0, PodPorts(pod));
   }
+  kube::Object PodOf(Json containers) const {
+    Json pod = {{"metadata", {{"name", "p"}, {"namespace", "n"}}},
+                {"spec", {{"automountServiceAccountToken", token_}}}};
+    pod["spec"]["containers"] = std::move(containers);
+    return kube::Object(std::move(pod));
+  }
+  Result<ContainerPlan> Of(const kube::Object& pod, size_t container, const PodPorts& ports) {
+    PodFiles files(api_.client(), options_, SystemClock(), pod);
+    TRY(files.MakeFolders());
+    return PlanContainer({}, node_, files, ports, pod, pod.json()["spec"]["containers"][container], program_);
+  }
+  void WriteHelp(const std::string& help) {
+    ASSERT_TRUE(WriteFile(program_.path, "#!/bin/sh\necho '  " + help + "'\n", 0755).ok());
+  }
+
+  bool token_ = false;
 
   TempFolder folder_;
   Program program_{.path = folder_ / "manager", .root = folder_.path()};
@@ -144,6 +159,35 @@ TEST_F(Plan, WorkingFolderIsTheContainers_G5) {
   auto none = Of("{name: c, workingDir: /none, command: [/manager]}");
   ASSERT_FALSE(none.ok());
   EXPECT_EQ(none.error().message, "workingDir: the image has no folder /none");
+}
+
+// G5: of a manager and the proxy before its metrics, both are led to the same port, at each start of each.
+TEST_F(Plan, TwoContainersMeetAtAFreePort_G5) {
+  const kube::Object pod = PodOf(Json::array(
+      {Yaml("{name: manager, command: [/manager], args: ['--metrics-addr=127.0.0.1:8080', '--health-addr=:9440']}"),
+       Yaml("{name: proxy, command: [/manager], args: ['--secure-listen-address=0.0.0.0:8443', "
+            "'--upstream=http://127.0.0.1:8080/']}")}));
+  const PodPorts ports(pod);
+  auto manager = Of(pod, 0, ports), proxy = Of(pod, 1, ports), again = Of(pod, 0, ports);
+  ASSERT_TRUE(manager.ok() && proxy.ok() && again.ok());
+  const int port = manager->ports.at(8080);
+  EXPECT_NE(port, 8080);
+  EXPECT_EQ(manager->process.argv[1], "--metrics-addr=127.0.0.1:" + std::to_string(port));
+  EXPECT_EQ(proxy->process.argv[2], "--upstream=http://127.0.0.1:" + std::to_string(port) + "/");
+  EXPECT_EQ(again->ports.at(8080), port);
+  EXPECT_THAT(manager->unled, testing::ElementsAre(port)) << "somebody may have it at the next start";
+}
+
+// G5: its program is told of the Pod's kubeconfig, but where the Pod names another one.
+TEST_F(Plan, KubeconfigIsThePods_G5) {
+  WriteHelp("--kubeconfig string   a path");
+  token_ = true;
+  auto own = Of("{name: c, command: [/manager]}");
+  ASSERT_TRUE(own.ok()) << own.error().message;
+  EXPECT_THAT(own->process.argv, testing::Contains("--kubeconfig=" + (folder_ / "volumes/n_p/kubeconfig")));
+  auto other = Of("{name: c, command: [/manager], env: [{name: KUBECONFIG, value: /other}]}");
+  ASSERT_TRUE(other.ok()) << other.error().message;
+  EXPECT_EQ(other->process.argv.size(), 1u);
 }
 
 // G3: a status has no value that the user passes on.

@@ -38,6 +38,14 @@ void BeginAnew(const std::string& path) {
 struct ContainerRun::Probes {
   std::optional<ProbeState> startup, readiness, liveness;
   std::optional<Seconds> grace;  // that of the one that failed
+
+  // Until somebody is to be asked who isn't ready yet; a tick at most.
+  Millis Pause(MonoTime now) const {
+    const auto& asked = startup && !startup->good() ? startup : readiness;
+    if (!asked || asked->good()) return kTick;
+    const auto left = std::chrono::ceil<Millis>(asked->due() - now);
+    return std::clamp(left, Millis(1), kTick);
+  }
 };
 
 ContainerRun::ContainerRun(PodParts& pod, const Json& container, size_t index, bool init)
@@ -99,7 +107,7 @@ Result<ContainerPlan> ContainerRun::TryPrepare(bool& found) {
   found = false;
   auto program = TRY(pod_.node.programs.Find(ctx_, image));
   found = true;
-  auto plan = TRY(PlanContainer(ctx_, pod_.node, pod_.files, pod_.pod, container_, std::move(program)));
+  auto plan = TRY(PlanContainer(ctx_, pod_.node, pod_.files, pod_.ports, pod_.pod, container_, std::move(program)));
   TRY(CheckPorts(plan));
   return plan;
 }
@@ -145,7 +153,7 @@ std::optional<ContainerPlan> ContainerRun::Prepare() {
 }
 
 bool ContainerRun::AwaitTurn(bool alone, bool& waited) {
-  while (!pod_.node.runners.Begin(pod_.owner, pod_.pod.uid(), alone)) {
+  while (!pod_.node.runners.Begin(pod_.owner, pod_.pod.uid(), name_, alone)) {
     if (!waited) {
       Wait("ContainerCreating",
            "one process of its Deployment runs at a time (its election can't be held outside of a cluster, or its port "
@@ -163,8 +171,9 @@ bool ContainerRun::AwaitTurn(bool alone, bool& waited) {
 std::optional<ContainerEnd> ContainerRun::RunInTurn(ContainerPlan plan, bool waited) {
   struct Turn {
     PodParts& pod;
-    ~Turn() { pod.node.runners.End(pod.owner, pod.pod.uid()); }  // also by an exception: others wait for it
-  } turn{pod_};
+    const std::string& container;
+    ~Turn() { pod.node.runners.End(pod.owner, pod.pod.uid(), container); }  // also by an exception: others wait for it
+  } turn{pod_, name_};
   if (!waited) return RunOnce(plan);
   // The plan may be hours old: its ports may be somebody's by now, and its Secrets have other values.
   bool found = false;
@@ -225,7 +234,7 @@ int ContainerRun::Watch(const ContainerPlan& plan, Process& process, std::string
     probes.liveness.emplace(**probe, true, false, start);
   MonoTime trim = start;
   while (true) {
-    if (auto code = process.Wait(kTick)) {
+    if (auto code = process.Wait(probes.Pause(clock.Monotonic()))) {
       kill(-process.pid(), SIGKILL);  // what it has started
       return *code;
     }

@@ -165,8 +165,12 @@ class Node::Impl {
       if (done) ended.push_back(run->second);
       run = done ? runs_.erase(run) : std::next(run);
     }
+    // Of one name one at a time: they have the same folders. Who is done wakes this.
+    std::set<std::string> taken;
+    for (const auto& [uid, run] : runs_) taken.insert(run->folder());
     for (const auto& [uid, pod] : there) {
-      if (!runs_.contains(uid)) runs_[uid] = std::make_shared<PodRun>(parts_, pod, ctx);
+      if (runs_.contains(uid) || taken.contains(PodFolderName(*pod))) continue;
+      runs_[uid] = std::make_shared<PodRun>(parts_, pod, ctx);
     }
   }
 

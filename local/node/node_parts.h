@@ -3,10 +3,12 @@
 
 #include <sys/types.h>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/mutex.h"
@@ -19,23 +21,32 @@ namespace capi::local {
 // Thread-safe.
 class Runners {
  public:
-  // False where a process of another Pod of `owner` runs, and one alone may (that, or `alone`). End() after a true.
-  bool Begin(const std::string& owner, const std::string& pod, bool alone) {
+  // False where `alone`, and another Pod of `owner` has a process that is alone, too, or one of the same `container`.
+  // End() after a true.
+  bool Begin(const std::string& owner, const std::string& pod, const std::string& container, bool alone) {
     MutexLock lock(mu_);
     if (owner.empty()) return true;
-    if (alone) alone_.insert(owner);
+    if (alone) alone_[owner].insert(pod);
     auto& running = running_[owner];
-    bool others = running.size() > 1 || (running.size() == 1 && !running.contains(pod));
-    if (alone_.contains(owner) && others) return false;
-    ++running[pod];
+    auto is_other = [&](const Run& run) { return run.pod != pod && (run.alone || run.container == container); };
+    if (alone && std::any_of(running.begin(), running.end(), is_other)) return false;
+    running.push_back({pod, container, alone});
     return true;
   }
-  void End(const std::string& owner, const std::string& pod) {
+  void End(const std::string& owner, const std::string& pod, const std::string& container) {
     MutexLock lock(mu_);
     auto running = running_.find(owner);
-    if (running == running_.end() || --running->second[pod] > 0) return;
-    running->second.erase(pod);
+    if (running == running_.end()) return;
+    std::erase_if(running->second, [&](const Run& run) { return run.pod == pod && run.container == container; });
     if (running->second.empty()) running_.erase(running);
+  }
+  // A Pod that is gone.
+  void Forget(const std::string& owner, const std::string& pod) {
+    MutexLock lock(mu_);
+    auto pods = alone_.find(owner);
+    if (pods == alone_.end()) return;
+    pods->second.erase(pod);
+    if (pods->second.empty()) alone_.erase(pods);
   }
   // Processes, by their group: which Deployment they are of.
   void Started(pid_t group, const std::string& owner) {
@@ -51,16 +62,22 @@ class Runners {
     auto owner = owners_.find(group);
     return owner == owners_.end() ? "" : owner->second;
   }
+  // As long as it has a Pod with a process that has to be alone.
   bool IsAlone(const std::string& owner) const {
     MutexLock lock(mu_);
     return alone_.contains(owner);
   }
 
  private:
+  // A value.
+  struct Run {
+    std::string pod, container;
+    bool alone = false;
+  };
   mutable Mutex mu_;
-  std::map<std::string, std::map<std::string, int>> running_ CAPI_GUARDED_BY(mu_);  // by owner and Pod
+  std::map<std::string, std::vector<Run>> running_ CAPI_GUARDED_BY(mu_);  // by owner
   std::map<pid_t, std::string> owners_ CAPI_GUARDED_BY(mu_);
-  std::set<std::string> alone_ CAPI_GUARDED_BY(mu_);
+  std::map<std::string, std::set<std::string>> alone_ CAPI_GUARDED_BY(mu_);  // Pods by owner
 };
 
 // Thread-safe.
@@ -70,7 +87,7 @@ struct NodeParts {
   const NodeOptions& options;
   Clock& clock;
   std::function<void()> wake;  // something has changed that others decide by
-  ProgramHelp help{};
+  ProgramHelp help{programs.cache().empty() ? "" : programs.cache() + "/help"};
   Runners runners{};
 };
 

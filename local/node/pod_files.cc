@@ -70,7 +70,11 @@ std::vector<std::string> SubPathsOf(const kube::Object& pod, const std::string& 
 
 }  // namespace
 
-std::string PodFolderName(const kube::Object& pod) { return pod.ns() + "_" + pod.name(); }
+std::string PodFolderName(const kube::Object& pod) {
+  constexpr size_t kLongest = 255, kKept = 200;  // of a file's name
+  std::string name = pod.ns() + "_" + pod.name();
+  return name.size() <= kLongest ? name : name.substr(0, kKept) + "_" + Sha256Hex(name).substr(0, 16);
+}
 
 Status MakeFolder(const std::string& path) {
   for (size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {

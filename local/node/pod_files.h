@@ -56,7 +56,7 @@ class PodFiles {
   std::map<std::string, std::string> written_;                    // digests by path
 };
 
-// The name of a Pod's folders.
+// The name of a Pod's folders: NAMESPACE_NAME, cut where it is too long for a file.
 std::string PodFolderName(const kube::Object& pod);
 // mkdir -p, each for this user alone.
 Status MakeFolder(const std::string& path);

@@ -93,5 +93,20 @@ TEST_F(Files, OfAHostPathWithATypeAreThere_G5) {
   EXPECT_TRUE(files.Refresh({}).ok());
 }
 
+// G4: a Pod's name may be as long as a file's, beside its namespace's.
+TEST(PodFolder, HasANameThatAFileMayHave_G4) {
+  auto name = [](const std::string& pod) {
+    return PodFolderName(kube::Object(Json{{"metadata", {{"namespace", "n"}, {"name", pod}}}}));
+  };
+  EXPECT_EQ(name("p"), "n_p");
+  const std::string longest(253, 'a');
+  EXPECT_EQ(name(longest), "n_" + longest);
+  auto in_long = [](const std::string& pod) {
+    return PodFolderName(kube::Object(Json{{"metadata", {{"namespace", std::string(63, 'n')}, {"name", pod}}}}));
+  };
+  EXPECT_LE(in_long(longest).size(), 255u);
+  EXPECT_NE(in_long(longest), in_long(longest.substr(0, 252) + "b"));
+}
+
 }  // namespace
 }  // namespace capi::local

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 
 #include "base/strings.h"
 
@@ -117,6 +118,17 @@ class Environment {
   ContainerEnvironment out_;
 };
 
+// Asks for each object once: of one Secret a container often has many keys, and they are of one moment then.
+InputSource Once(const InputSource& source) {
+  using Known = std::map<std::pair<std::string, std::string>, Result<Variables>>;
+  auto read = [&source, known = std::make_shared<Known>()](const std::string& kind, const std::string& name) {
+    auto at = known->find({kind, name});
+    if (at == known->end()) at = known->emplace(std::pair(kind, name), source.read(kind, name)).first;
+    return at->second;
+  };
+  return {.read = read, .token = source.token};
+}
+
 // A path of a volume's item stays in the volume.
 Status CheckPath(const std::string& path) {
   std::vector<std::string> parts = Split(path, '/');
@@ -193,7 +205,8 @@ std::string MountPath(const Json& mount) {
 
 Result<ContainerEnvironment> EnvironmentOf(const kube::Object& pod, const Json& container, Variables below,
                                            const InputSource& source) {
-  Environment environment(pod, std::move(below), source);
+  const InputSource once = Once(source);
+  Environment environment(pod, std::move(below), once);
   for (const Json& from : ListAt(container, {"envFrom"})) TRY_WITH(environment.AddFrom(from), "envFrom");
   for (const Json& variable : ListAt(container, {"env"})) {
     TRY_WITH(environment.Add(variable), fmt::format("env[name={}]", GetString(variable, {"name"})));

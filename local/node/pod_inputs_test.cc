@@ -32,6 +32,27 @@ kube::Object Pod(std::string_view spec = "{}") {
   return kube::Object(pod);
 }
 
+// G5: a Secret of which a container has many keys is read once.
+TEST(PodEnvironment, ReadsEachObjectOnce_G5) {
+  InputSource source = Source();
+  std::vector<std::string> asked;
+  source.read = [&](const std::string& kind, const std::string& name) {
+    asked.push_back(kind + " " + name);
+    return Source().read(kind, name);
+  };
+  auto read = EnvironmentOf(Pod(), Yaml(R"(
+envFrom: [{secretRef: {name: s}}]
+env:
+- {name: A, valueFrom: {secretKeyRef: {name: s, key: USER}}}
+- {name: B, valueFrom: {secretKeyRef: {name: s, key: PASSWORD}}}
+- {name: C, valueFrom: {configMapKeyRef: {name: c, key: MODE}}}
+)"),
+                            {}, source);
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(read->variables.at("B"), "p-a-s-s");
+  EXPECT_THAT(asked, testing::ElementsAre("Secret s", "ConfigMap c"));
+}
+
 // G5: each source of a variable.
 TEST(PodEnvironment, HasWhatTheContainerSays) {
   Json container = Yaml(R"y(

@@ -19,7 +19,7 @@ namespace capi::local {
 namespace {
 
 constexpr Seconds kRefresh{10};
-constexpr Millis kRetry{500};
+constexpr Millis kRetry{500}, kFirstRetry{50};
 constexpr Seconds kAfterThrown{2};
 constexpr const char *kInit = "initContainers", *kContainers = "containers";
 constexpr Seconds kCallTime{10};
@@ -79,6 +79,7 @@ class PodRun::Impl {
                .pod = first_,
                .files = files_,
                .board = board_,
+               .ports = PodPorts(first_),
                .owner = OwnerOf(first_),
                .stop = stop_.get_token(),
                .grace_ms{Millis::max().count()},  // who ends it says
@@ -106,6 +107,7 @@ class PodRun::Impl {
     if (!leaving_ && !gone_) Stop(Millis(0));
     runner_.join();
     teller_.join();
+    node_.runners.Forget(parts_.owner, first_.uid());
   }
 
   void Update(kube::ObjectPtr pod) {
@@ -164,7 +166,7 @@ class PodRun::Impl {
 
   // Until the volumes are there; false when it is to end before.
   bool AwaitFiles() {
-    Millis delay = kRetry;
+    Millis delay = kFirstRetry;  // a ServiceAccount or Secret often comes just behind its Deployment
     while (!stop_.stop_requested()) {
       Status made = files_.MakeFolders();
       if (made.ok()) {
@@ -304,6 +306,6 @@ void PodRun::Update(kube::ObjectPtr pod) { impl_->Update(std::move(pod)); }
 void PodRun::Stop(Millis grace) { impl_->Stop(grace); }
 bool PodRun::done() const { return impl_->done(); }
 Backend PodRun::AsBackend() const { return impl_->AsBackend(); }
-std::string PodRun::uid() const { return impl_->pod().uid(); }
+std::string PodRun::folder() const { return PodFolderName(impl_->pod()); }
 
 }  // namespace capi::local

@@ -25,7 +25,7 @@ class PodRun {
   bool done() const;
 
   Backend AsBackend() const;
-  std::string uid() const;
+  std::string folder() const;  // the name of its folders
 
  private:
   class Impl;

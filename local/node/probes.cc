@@ -12,7 +12,8 @@
 namespace capi::local {
 namespace {
 
-constexpr Millis kHurry{200};
+constexpr Millis kFirstHurry{20}, kHurry{100};
+constexpr Millis kHurryOfCommands{200};  // each is a process
 constexpr std::array kProbes = {"startupProbe", "readinessProbe", "livenessProbe"};
 constexpr std::array kHandlers = {"httpGet", "tcpSocket"};
 
@@ -122,8 +123,10 @@ Status Ask(const Context& ctx, const ProbeSpec& probe, const ProbeTarget& target
 ProbeState::ProbeState(ProbeSpec spec, bool at_first, bool hurries, MonoTime started)
     : spec_(std::move(spec)),
       hurries_(hurries),
+      longest_hurry_(Find(spec_.ask, {"exec"}) == nullptr ? kHurry : kHurryOfCommands),
       started_(started),
       good_(at_first),
+      hurry_(longest_hurry_ == kHurry ? kFirstHurry : longest_hurry_),
       due_(hurries ? started : started + spec_.initial_delay) {}
 
 void ProbeState::Answered(bool yes, MonoTime now) {
@@ -132,7 +135,12 @@ void ProbeState::Answered(bool yes, MonoTime now) {
     good_ = yes;
     in_a_row_ = 0;
   }
-  due_ = now + (hurries_ && !good_ ? std::min<Millis>(kHurry, spec_.period) : spec_.period);
+  if (!hurries_ || good_) {
+    due_ = now + spec_.period;
+    return;
+  }
+  due_ = now + hurry_;
+  hurry_ = std::min(hurry_ * 2, longest_hurry_);
 }
 
 bool ProbeState::Late(MonoTime now) const {

@@ -42,8 +42,9 @@ Status Ask(const Context& ctx, const ProbeSpec& probe, const ProbeTarget& target
 // The answers of one probe of one process. Thread-compatible.
 class ProbeState {
  public:
-  // `at_first`: what counts before the first change. `hurries`: while it isn't so, it is asked often, and without its
-  // initial delay: who waits for a yes is told of it at once.
+  // `at_first`: what counts before the first change. `hurries`: while it isn't so, it is asked at once, without its
+  // initial delay, and soon again (after 20 ms, then twice as long, 100 ms at most; a command each 200 ms): who waits
+  // for a yes is told of it at once.
   ProbeState(ProbeSpec spec, bool at_first, bool hurries, MonoTime started);
 
   const ProbeSpec& spec() const { return spec_; }
@@ -56,9 +57,11 @@ class ProbeState {
  private:
   const ProbeSpec spec_;
   const bool hurries_;
+  const Millis longest_hurry_;
   const MonoTime started_;
   bool good_;
   int in_a_row_ = 0;  // answers that say the other thing
+  Millis hurry_;      // until it is asked again
   MonoTime due_;
 };
 

@@ -37,10 +37,15 @@ TEST(ProbeState, IsDue) {
   EXPECT_EQ(ready.due(), kStart);
   live.Answered(true, kStart + Seconds(5));
   EXPECT_EQ(live.due(), kStart + Seconds(12));
-  ready.Answered(false, kStart);
-  EXPECT_LT(ready.due(), kStart + Seconds(1));
+  for (int wait : {20, 40, 80, 100, 100}) {
+    ready.Answered(false, kStart);
+    EXPECT_EQ(ready.due(), kStart + Millis(wait));
+  }
   ready.Answered(true, kStart);
   EXPECT_EQ(ready.due(), kStart + Seconds(7));
+  ProbeState command({.ask = {{"exec", {{"command", {"a"}}}}}}, false, true, kStart);
+  command.Answered(false, kStart);
+  EXPECT_EQ(command.due(), kStart + Millis(200)) << "each is a process";
 }
 
 TEST(ProbeState, OfAStartIsLateByTime) {

@@ -11,9 +11,14 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 #include <memory>
+#include <string_view>
 
+#include "base/encoding.h"
 #include "base/files.h"
+#include "base/json.h"
 #include "base/processes/process.h"
 
 namespace capi::local {
@@ -40,12 +45,15 @@ class Pipe {
 
   // Whoever opens it writes into it, and waits where it is full.
   std::string path() const { return fmt::format("/proc/self/fd/{}", ends_[1]); }
-  // Adds what is in it. Who says more than a help does isn't listened to.
+  // Adds what is in it. Who says more than a help does may say it, so that it ends, but isn't listened to; for one
+  // look.
   void Drain(std::string& text) const {
     std::array<char, 4096> piece{};
     ssize_t size = 0;
-    while (text.size() < kLongestHelp && (size = read(ends_[0], piece.data(), piece.size())) > 0)
-      text.append(piece.data(), static_cast<size_t>(size));
+    for (size_t all = 0; all < kLongestHelp && (size = read(ends_[0], piece.data(), piece.size())) > 0;) {
+      all += static_cast<size_t>(size);
+      if (text.size() < kLongestHelp) text.append(piece.data(), static_cast<size_t>(size));
+    }
   }
 
  private:
@@ -80,18 +88,51 @@ Result<Answer> AskProgram(const Context& ctx, const std::string& path, const std
   return Answer{FlagsOfHelp(text), !late};
 }
 
-}  // namespace
+// What a file is: another one has another key.
+std::string KeyOf(const std::string& path, const struct stat& file) {
+  return fmt::format("{} {} {} {} {}", path, file.st_size, file.st_mtim.tv_sec, file.st_mtim.tv_nsec, file.st_ino);
+}
 
-Result<Flags> ProgramHelp::Of(const Context& ctx, const std::string& path, const std::string& folder,
-                              const std::vector<std::string>& environment) {
-  struct stat file {};
-  stat(path.c_str(), &file);
-  const std::string key = fmt::format("{} {} {} {}", path, file.st_size, file.st_mtim.tv_sec, file.st_mtim.tv_nsec);
-  {
-    MutexLock lock(mu_);
-    auto known = known_.find(key);
-    if (known != known_.end() && ctx.clock->Monotonic() < known->second.until) return known->second.flags;
+bool IsMachineCode(const std::string& path) {
+  std::array<char, 4> head{};
+  std::ifstream(path, std::ios::binary).read(head.data(), head.size());
+  return std::string_view(head.data(), head.size()) ==
+         "\x7f"
+         "ELF";
+}
+
+// One for each path, so that a program that is built anew each hour leaves one.
+std::string FileOf(const std::string& folder, const std::string& path) {
+  return fmt::format("{}/{}.json", folder, Sha256Hex(path));
+}
+
+// What was kept of that file; nullopt for anything else, and for what isn't whole.
+std::optional<Flags> ReadKept(const std::string& file, const std::string& key) {
+  auto text = ReadFile(file, kLongestHelp);
+  auto json = text.ok() ? ParseJson(*text) : Result<Json>(text.error());
+  if (!json.ok() || GetString(*json, {"program"}) != key) return std::nullopt;
+  const Json* all = Find(*json, {"flags"});
+  if (all == nullptr || !all->is_object()) return std::nullopt;
+  Flags flags;
+  for (const auto& [name, value] : all->items()) {
+    if (!value.is_string()) return std::nullopt;
+    flags[name] = value.get<std::string>();
   }
+  return flags;
+}
+
+// Without it the program is asked again: nobody has to know why it couldn't be kept.
+void Keep(const std::string& file, const std::string& key, const Flags& flags) {
+  std::error_code ignored;
+  std::filesystem::create_directories(file.substr(0, file.rfind('/')), ignored);
+  Json json = {{"program", key}, {"flags", Json::object()}};
+  for (const auto& [name, value] : flags) json["flags"][name] = value;
+  (void)WriteFile(file, ToJsonText(json));
+}
+
+// The last answer of those that it gives in its times.
+Result<Answer> AskPatiently(const Context& ctx, const std::string& path, const std::string& folder,
+                            const std::vector<std::string>& environment) {
   Answer answer;
   for (Seconds limit : kHelpTimes) {
     auto asked = AskProgram(ctx, path, folder, environment, limit);
@@ -100,11 +141,34 @@ Result<Flags> ProgramHelp::Of(const Context& ctx, const std::string& path, const
     answer = std::move(*asked);
     if (answer.ended) break;
   }
-  // Half of its flags would be taken for all, and its other ports for those that it has.
-  if (!answer.ended && !answer.flags.empty())
-    return Error{Code::kUnavailable,
-                 fmt::format("its --help was cut off after {} s; it is asked again", kHelpTimes.back() / Seconds(1)),
-                 {}};
+  return answer;
+}
+
+}  // namespace
+
+std::optional<Flags> ProgramHelp::KnownFlags(const Context& ctx, const std::string& key) const {
+  MutexLock lock(mu_);
+  auto known = known_.find(key);
+  const bool counts = known != known_.end() && ctx.clock->Monotonic() < known->second.until;
+  return counts ? std::optional(known->second.flags) : std::nullopt;
+}
+
+Result<Flags> ProgramHelp::Of(const Context& ctx, const std::string& path, const std::string& folder,
+                              const std::vector<std::string>& environment) {
+  struct stat file {};
+  stat(path.c_str(), &file);
+  const std::string key = KeyOf(path, file);
+  const Turns::Turn turn = TRY(asked_.Take(ctx, key));
+  if (auto known = KnownFlags(ctx, key)) return *known;
+  const bool keeps = !folder_.empty() && IsMachineCode(path);
+  auto kept = keeps ? ReadKept(FileOf(folder_, path), key) : std::nullopt;
+  Answer answer;
+  if (kept) {
+    answer = {std::move(*kept), true};
+  } else {
+    answer = TRY(AskPatiently(ctx, path, folder, environment));
+    if (keeps && answer.ended) Keep(FileOf(folder_, path), key, answer.flags);
+  }
   MutexLock lock(mu_);
   Known& known = known_[key];
   known = {std::move(answer.flags), answer.ended ? MonoTime::max() : ctx.clock->Monotonic() + kUnsure};

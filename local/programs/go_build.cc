@@ -63,6 +63,17 @@ constexpr Known kKnown[] = {
 // Where Cluster API publishes its images.
 constexpr std::string_view kPublished[] = {"registry.k8s.io/cluster-api/", "gcr.io/k8s-staging-cluster-api/"};
 
+std::string PackageOf(const Known& known) { return fmt::format("{}{}", kClusterApi, known.package); }
+
+// What Cluster API's own packages are built with, whoever names them: one version of one has one program.
+void FillKnown(GoPackage& package) {
+  for (const Known& known : kKnown) {
+    if (package.package != PackageOf(known)) continue;
+    if (known.replaces) package.also.emplace_back(kClusterApi);
+    package.version_variables = fmt::format("{}/version", kClusterApi);
+  }
+}
+
 std::string LinkFlags(const GoPackage& package) {
   std::string out = "-s -w";
   if (package.version_variables.empty()) return out;
@@ -89,6 +100,7 @@ Result<GoPackage> ParseGoPackage(const std::string& text) {
   GoPackage out{.package = text.substr(0, at), .version = text.substr(at + 1)};
   if (!IsPackagePath(out.package)) return Invalid(text, "names no Go module");
   if (!IsVersion(out.version)) return Invalid(text, "names no version");
+  FillKnown(out);
   return out;
 }
 
@@ -98,9 +110,8 @@ std::optional<GoPackage> KnownGoPackage(const api::OciReference& image) {
   for (std::string_view place : kPublished) {
     for (const Known& known : kKnown) {
       if (full != fmt::format("{}{}", place, known.name)) continue;
-      GoPackage out{.package = fmt::format("{}{}", kClusterApi, known.package), .version = image.tag};
-      if (known.replaces) out.also.emplace_back(kClusterApi);
-      out.version_variables = fmt::format("{}/version", kClusterApi);
+      GoPackage out{.package = PackageOf(known), .version = image.tag};
+      FillKnown(out);
       return out;
     }
   }

@@ -24,7 +24,8 @@ struct GoPackage {
   std::string ToString() const;  // "package@version"
 };
 
-// Of "MODULE[/PACKAGE]@VERSION". kInvalidArgument for anything else.
+// Of "MODULE[/PACKAGE]@VERSION"; Cluster API's own packages are built as KnownGoPackage has them. kInvalidArgument for
+// anything else.
 Result<GoPackage> ParseGoPackage(const std::string& text);
 
 // The package of one of Cluster API's own images (its core, the kubeadm providers, the docker provider), of the version

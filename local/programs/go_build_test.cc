@@ -63,6 +63,18 @@ TEST(GoBuild, ClusterApisOwnImagesAreKnown_G9) {
   }
 }
 
+// G9: whoever names one of these packages, it is the same program, with its version in it.
+TEST(GoBuild, ClusterApisOwnPackagesAreBuiltAlike_G9) {
+  for (const char* image : {"registry.k8s.io/cluster-api/cluster-api-controller:v1.12.1",
+                            "gcr.io/k8s-staging-cluster-api/capd-manager:v1.12.1"}) {
+    const GoPackage known = *KnownGoPackage(fetch::ParseImageName(image).value());
+    const GoPackage named = ParseGoPackage(known.ToString()).value();
+    EXPECT_EQ(named.also, known.also) << image;
+    EXPECT_EQ(named.version_variables, "sigs.k8s.io/cluster-api/version");
+  }
+  EXPECT_EQ(ParseGoPackage("example.com/m@v1.0.0")->version_variables, "");
+}
+
 // Or a zombie, which nobody here waits for.
 bool IsGone(pid_t pid) {
   auto stat = ReadFile(fmt::format("/proc/{}/stat", pid));

@@ -21,6 +21,8 @@ namespace {
 
 constexpr std::uint64_t kMostOfConfiguration = 4u << 20;  // bytes
 constexpr Seconds kLook{5};                               // for a registry, where what is here would do
+constexpr Seconds kAnew{60};                              // for all of an image, where what is left of it would do
+constexpr Millis kLockLook{20};
 constexpr std::uint64_t kMostPacked = std::uint64_t{4} << 30;
 
 bool MayMove(const api::OciReference& reference) {
@@ -52,7 +54,9 @@ bool IsOfImage(const Error& error) { return error.code == Code::kInvalidArgument
 Result<std::uint64_t> EntriesOf(const std::string& folder) {
   std::uint64_t count = 0;
   std::error_code error;
-  for (std::filesystem::recursive_directory_iterator it(folder + "/root", error), end; !error && it != end;
+  // A folder that may not be read is none of the image's: they are made readable.
+  constexpr auto kSkip = std::filesystem::directory_options::skip_permission_denied;
+  for (std::filesystem::recursive_directory_iterator it(folder + "/root", kSkip, error), end; !error && it != end;
        it.increment(error))
     ++count;
   if (error && error.value() != ENOENT) return FileError(folder, error.value());
@@ -70,13 +74,16 @@ std::uint64_t RecordedEntries(const std::string& folder) {
 // Of an image among all processes: while one looks whether it is whole, and puts it there. Thread-compatible.
 class FileLock {
  public:
-  // Waits for the others: as long as a folder is moved.
-  static Result<std::unique_ptr<FileLock>> Take(const std::string& path) {
+  // Waits for the others: as long as a folder is moved; one of them may be stopped, or on another machine.
+  static Result<std::unique_ptr<FileLock>> Take(const Context& ctx, const std::string& path) {
     const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     if (fd < 0) return FileError(path, errno);
-    while (flock(fd, LOCK_EX) != 0 && errno == EINTR) {
+    auto lock = std::unique_ptr<FileLock>(new FileLock(fd));
+    while (flock(fd, LOCK_EX | LOCK_NB) != 0 && (errno == EINTR || errno == EWOULDBLOCK)) {
+      TRY(ctx.Check());
+      SystemClock().Sleep(ctx.stop, kLockLook);
     }
-    return std::unique_ptr<FileLock>(new FileLock(fd));  // also where the file system has no locks
+    return lock;  // also where the file system has no locks
   }
   ~FileLock() { close(fd_); }
   FileLock(const FileLock&) = delete;
@@ -150,7 +157,13 @@ Result<Program> ImageStore::Find(const Context& ctx, const api::OciReference& re
   auto lost = IsLost(digest, !starts);
   if (!lost.ok() || !*lost) return program;
   ctx.log.Warn("files of an image were lost on this machine: it is pulled again", {{"image", reference.ToString()}});
-  auto again = Pull(ctx, starts ? ctx.WithTimeout(kLook) : ctx, reference, true);
+  auto again =
+      starts ? Pull(ctx.WithTimeout(kAnew), ctx.WithTimeout(kLook), reference, true) : Pull(ctx, ctx, reference, true);
+  if (again.ok()) {
+    // What it removes itself at each start isn't brought back each time.
+    MutexLock lock(mu_);
+    counted_.insert(digest);
+  }
   if (again.ok()) return ProgramOf(*again);
   return starts ? program : Result<Program>(again.error());  // it may do with what is left
 }
@@ -241,7 +254,7 @@ Status ImageStore::Unpack(const Context& ctx, fetch::OciPull& pull, const Chosen
   const std::uint64_t entries = TRY(EntriesOf(scratch->path()));
   TRY(WriteFile(scratch->path() + "/entries", fmt::format("{}", entries)));
   TRY(WriteFile(scratch->path() + "/config.json", *configuration));
-  return PutThere(*scratch, manifest.digest);
+  return PutThere(ctx, *scratch, manifest.digest);
 }
 
 Status ImageStore::UnpackLayers(const Context& ctx, fetch::OciPull& pull, const ChosenManifest& manifest,
@@ -266,10 +279,10 @@ Status ImageStore::UnpackLayers(const Context& ctx, fetch::OciPull& pull, const 
 }
 
 // One that is whole stays: programs of another process run in it.
-Status ImageStore::PutThere(Scratch& scratch, const std::string& digest) {
+Status ImageStore::PutThere(const Context& ctx, Scratch& scratch, const std::string& digest) {
   std::error_code error;
   std::filesystem::create_directories(folder_ + "/names", error);
-  const auto lock = TRY(FileLock::Take(folder_ + "/names/" + Sha256Hex(digest) + ".lock"));
+  const auto lock = TRY(FileLock::Take(ctx, folder_ + "/names/" + Sha256Hex(digest) + ".lock"));
   auto lost = IsThere(digest) ? IsLost(digest, true) : Result<bool>(true);
   // What is there and isn't whole would stand in the way.
   if (TRY(std::move(lost))) TRY(MoveAside(digest));

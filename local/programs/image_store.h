@@ -52,7 +52,7 @@ class ImageStore {
                 const api::OciReference& reference);
   Status UnpackLayers(const Context& ctx, fetch::OciPull& pull, const ChosenManifest& manifest,
                       const api::OciReference& reference, const std::string& folder);
-  Status PutThere(Scratch& scratch, const std::string& digest);
+  Status PutThere(const Context& ctx, Scratch& scratch, const std::string& digest);
   // Says so where there are no credentials to give, since a registry's own words would ask for them.
   Error OfRegistry(Error error, const api::OciReference& reference) const;
   // An error of an image's own bytes, which stays what it is.

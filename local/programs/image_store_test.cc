@@ -3,7 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <atomic>
+#include <barrier>
 #include <filesystem>
 #include <thread>
 
@@ -187,6 +192,30 @@ TEST_F(Images, WhatLiesBesideTheProgramIsPulledAgain_G9) {
   EXPECT_EQ(Asked(), 0u);
 }
 
+// G9: a program that removes what its image has isn't waited for at each of its starts.
+TEST_F(Images, WhatAProgramRemovesIsPulledAgainOnce_G9) {
+  const std::string digest = Push(MakeImage({ManagerLayer()}, {{"Cmd", {"/manager"}}}));
+  ASSERT_TRUE(Find().ok());
+  ImageStore next(folder_.path(), [](const std::string&) { return fetch::OciOptions(); });
+  for (bool pulls : {true, false}) {
+    ASSERT_TRUE(std::filesystem::remove(FolderOf(digest) + "/root/app"));
+    Asked();
+    EXPECT_TRUE(next.Find({}, fetch::At(registry_, "org/manager:v1")).ok());
+    EXPECT_EQ(Asked() > 0, pulls);
+  }
+}
+
+// G9: who waits for another process that holds an image ends with its context.
+TEST_F(Images, WaitingForAnotherProcessEnds_G9) {
+  const std::string digest = Push(MakeImage({ManagerLayer()}, {{"Cmd", {"/manager"}}}));
+  ASSERT_TRUE(std::filesystem::create_directories(folder_ / "names"));
+  const int held = open((folder_ / ("names/" + Sha256Hex(digest) + ".lock")).c_str(), O_RDWR | O_CREAT, 0644);
+  ASSERT_EQ(flock(held, LOCK_EX), 0);
+  EXPECT_EQ(Find("org/manager:v1", Context{}.WithTimeout(Millis(300))).code(), Code::kDeadlineExceeded);
+  close(held);
+  EXPECT_TRUE(Find().ok());
+}
+
 // G9: an image whose bytes are refused isn't pulled again and again.
 TEST_F(Images, OneThatCantBeUnpackedIsPulledOnce_G9) {
   const std::string bad = fetch::TestLayer({{"../x"}});
@@ -270,7 +299,11 @@ TEST_F(Images, TwoStoresOfOneFolderEndWithOneImage_G9) {
   const std::string digest = Push(MakeImage({ManagerLayer()}, {{"Cmd", {"/manager"}}}));
   ImageStore other(folder_.path(), [](const std::string&) { return fetch::OciOptions(); });
   std::atomic<int> found{0};
-  auto look = [&](ImageStore& store) { found += store.Find({}, fetch::At(registry_, "org/manager:v1")).ok() ? 1 : 0; };
+  std::barrier both(2);
+  auto look = [&](ImageStore& store) {
+    both.arrive_and_wait();
+    found += store.Find({}, fetch::At(registry_, "org/manager:v1")).ok() ? 1 : 0;
+  };
   std::thread first([&] { look(store_); }), second([&] { look(other); });
   first.join();
   second.join();

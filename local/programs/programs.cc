@@ -54,6 +54,7 @@ class Sources : public Programs {
     }
     return FromOutside(ctx, image, reference);
   }
+  std::string cache() const override { return options_.cache; }
 
  private:
   Result<Program> FromOutside(const Context& ctx, const std::string& image, const api::OciReference& reference) {

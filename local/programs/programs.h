@@ -50,6 +50,8 @@ class Programs {
   // no name of an image, or the image's files are none; kFailedPrecondition: something on this machine has to change
   // first.
   virtual Result<Program> Find(const Context& ctx, const std::string& image) = 0;
+  // The folder for what is known of programs from one start to the next; "" for none.
+  virtual std::string cache() const { return ""; }
 };
 
 // A value.
