@@ -33,6 +33,7 @@ SECONDS = {
     "cosign": 930,
     "go-yaml": 5,
     "gitops-health": 120,
+    "cert-manager": 160,
     "clusterctl": 125,
     "peer": 240,
     "releases": 10,

@@ -30,6 +30,7 @@ PROGRAMS = {
     "cosign": ("cosign", "github.com/sigstore/cosign/v3/cmd/cosign"),
     "go-yaml": ("yaml", "."),
     "gitops-health": ("gitops", "."),
+    "cert-manager": ("cert-manager", "."),
     "clusterctl": ("clusterctl", f"{CAPI}/cmd/clusterctl"),
     "peer": ("peer", "sigs.k8s.io/cluster-api-operator/cmd"),
 }
