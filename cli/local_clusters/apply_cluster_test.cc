@@ -340,12 +340,12 @@ TEST_F(ApplyTest, AClusterThatGoesIsToldFirst) {
 TEST_F(ApplyTest, AClusterThatIsPausedIsToldFirst) {
   PutHook("pre-provision", "touch " + (folder_ / "called"));
   kube::ApplyYaml(*client_, ReplaceAll(ReplaceAll(kCluster, "spec: {", "spec: {paused: true, "), "@", ns_));
-  Outcome outcome = Apply({"--no-collect"});
+  Outcome outcome = Apply({"--no-collect", "--timeout", "infrastructure=5s"});
   EXPECT_EQ(outcome.code, 1);
   EXPECT_THAT(outcome.err, HasSubstr("stage pre-provision: Cluster " + ns_ + "/my is paused"));
   EXPECT_FALSE(ReadFile(folder_ / "called").ok());
   std::filesystem::remove_all(folder_ / "m/hooks");
-  outcome = Apply({"--no-collect"});
+  outcome = Apply({"--no-collect", "--timeout", "infrastructure=5s"});
   EXPECT_THAT(outcome.err, HasSubstr("stage infrastructure: Cluster " + ns_ + "/my is paused"));
   EXPECT_EQ(Live("DockerCluster", "my").code(), Code::kNotFound);
   // The manifest says what is wanted.
