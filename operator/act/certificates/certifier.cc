@@ -151,7 +151,8 @@ Certifier::Kept Certifier::Keep(const Context& ctx, const Observation& o, const 
     kept.Add(id, std::move(injected));
   }
   for (const kube::ObjectId& id : InOrder(known.secrets)) {
-    const bool misleads = !known.secrets.at(id).TrustsWhatIsServed(now);
+    const CertificateSecret& secret = known.secrets.at(id);
+    const bool misleads = !secret.TrustsWhatIsServed(now) || !secret.IsAsStated();
     if (is_due(id) || misleads || known.IsIssuerWritten(id)) kept.Add(id, KeepSecret(ctx, id, known, kept));
   }
   if (!known.written.empty()) {  // what trusts these is told at once

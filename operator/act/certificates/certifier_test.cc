@@ -291,6 +291,22 @@ TEST_F(Certifying, ALostStateIsWrittenAgain) {  // I19
   EXPECT_GT(NextCertificate(Seen(), clock_.Now()), Seconds(3600));
 }
 
+// What is in it is as we wrote it, and so nobody looked at the Secret: its bundles were written again and again.
+TEST_F(Certifying, AStateOfAnotherBundleIsPutRight) {  // I19
+  ASSERT_TRUE(Prepare().ok());
+  Json secret = server_.Live(kSecretPath).json();
+  Json& annotations = secret["metadata"]["annotations"];
+  auto state = ParseState(GetString(annotations, {std::string(api::kAnnotationCertificateState)}));
+  ASSERT_TRUE(state);
+  state->bundle = "0123456789abcdef";
+  annotations[std::string(api::kAnnotationCertificateState)] = StateText(*state);
+  server_.Has(kSecretPath, secret);
+  EXPECT_THAT(DueCertificates(Seen(), clock_.Now()), ElementsAre(kHooks));
+  for (int passes = 0; passes < 2; ++passes) ASSERT_TRUE(Keep().ok());
+  EXPECT_THAT(DueCertificates(Seen(), clock_.Now()), IsEmpty());
+  EXPECT_EQ(Bundle(), Value("ca.crt"));
+}
+
 TEST_F(Certifying, OneTargetThatIsRefusedKeepsNoSecretFromBeingMade) {  // I19
   ASSERT_TRUE(Prepare().ok());
   server_.Loses(kSecretPath);

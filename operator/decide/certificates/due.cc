@@ -30,6 +30,11 @@ bool IsStale(const Observation& o, const kube::ObjectId& id) {
   return entry != nullptr && entry->stale;
 }
 
+// Who writes a later time than the end into a Secret puts off nothing.
+WallTime DueAt(const CertificateState& state) {
+  return state.ends == WallTime() ? state.renew : std::min(state.renew, state.ends);
+}
+
 // The next certificate is there, and not served yet.
 bool IsRenewing(const CertificateSeen& seen) { return seen.held > kCertificateKeys; }
 
@@ -67,7 +72,7 @@ void SeeCertificates(const kube::ObjectId& id, const CertificateMarks& marks, Fl
 std::vector<kube::ObjectId> DueCertificates(const Fleet& fleet, WallTime now) {
   std::vector<kube::ObjectId> due;
   for (const CertificateSeen& seen : fleet.certificates) {
-    if (!IsWhole(seen) || seen.state.renew <= now) due.push_back(seen.id);
+    if (!IsWhole(seen) || DueAt(seen.state) <= now) due.push_back(seen.id);
   }
   for (const BundleSeen& target : fleet.bundles) {
     const CertificateSeen* certificate = CertificateOf(fleet, target.ca_from);
@@ -79,7 +84,7 @@ std::vector<kube::ObjectId> DueCertificates(const Fleet& fleet, WallTime now) {
 std::optional<Millis> NextCertificate(const Fleet& fleet, WallTime now) {
   std::optional<Millis> next;
   for (const CertificateSeen& seen : fleet.certificates) {
-    const auto left = std::max(std::chrono::ceil<Millis>(seen.state.renew - now), Millis(0));
+    const auto left = std::max(std::chrono::ceil<Millis>(DueAt(seen.state) - now), Millis(0));
     next = std::min(next.value_or(left), left);
   }
   return next;

@@ -46,6 +46,9 @@ TEST(Certificates, AreDueForWhatIsNotAsItIsToBe) {  // I19
   const Case cases[] = {
       {"nothing", [](Observation&) {}, {}},
       {"its time has come", [](Observation& o) { o.now += Seconds(100); }, {kSecret}},
+      {"it has ended, whatever was written into its state",
+       [](Observation& o) { o.now += Seconds(200), o.fleet.certificates[0].state.renew += Seconds(1000); },
+       {kSecret}},
       {"not a moment before", [](Observation& o) { o.now += Seconds(99); }, {}},
       {"a value was changed, or taken away", [](Observation& o) { o.fleet.certificates[0].held = 2; }, {kSecret}},
       {"another CA", [](Observation& o) { o.fleet.certificates[0].state.bundle = "ca2"; }, {kWebhooks, kCrd}},
