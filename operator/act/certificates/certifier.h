@@ -88,6 +88,7 @@ class Certifier {
   void ReadUnseen(const Context& ctx, const Observation& o, Known& known, Kept& kept);
   Status ReadTargets(const Context& ctx, Known& known);
   Status KeepSecret(const Context& ctx, const kube::ObjectId& id, Known& known, Kept& kept);
+  Status StaysGone(const Context& ctx, const kube::ObjectId& id);  // kConflict where it is there again
   Status MakeSecret(const Context& ctx, const kube::ObjectId& id, Known& known, Kept& kept);
   Status Inject(const Context& ctx, const kube::ObjectId& target, const Known& known, Kept& kept);
   Status InjectAll(const Context& ctx, const kube::ObjectId& secret, Known& known, Kept& kept);

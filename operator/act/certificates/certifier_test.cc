@@ -307,6 +307,35 @@ TEST_F(Certifying, AStateOfAnotherBundleIsPutRight) {  // I19
   EXPECT_EQ(Bundle(), Value("ca.crt"));
 }
 
+// A backup, or cert-manager: the key that it has put there was lost.
+TEST_F(Certifying, WhatComesMeanwhileIsNotWrittenOver) {  // I19
+  ASSERT_TRUE(Prepare().ok());
+  const Json whole = server_.Live(kSecretPath).json();
+  const std::string key = Value("tls.key");
+  Json broken = whole;
+  broken["data"]["tls.key"] = Base64Encode("nonsense");
+  broken["metadata"]["managedFields"] = Json::array();
+  const std::pair<const char*, bool> cases[] = {{"webhook-cert", false}, {"hooks", false}, {"hooks", true}};
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.first);
+    SCOPED_TRACE(c.second);
+    server_.Has(kSecretPath, broken);
+    if (c.second) server_.Loses(kSecretPath);
+    server_.Meanwhile(c.first, kSecretPath, whole);
+    ASSERT_TRUE(Prepare().ok());
+    EXPECT_EQ(Value("tls.key"), key);
+    EXPECT_TRUE(IsTrusted());
+    for (int passes = 0; passes < 2; ++passes) ASSERT_TRUE(Keep().ok());
+    EXPECT_THAT(DueCertificates(Seen(), clock_.Now()), IsEmpty());
+  }
+  server_.Has(kSecretPath, broken);
+  Json gone = broken;
+  gone["metadata"]["uid"] = "another";
+  server_.Meanwhile("webhook-cert", kSecretPath, gone);
+  ASSERT_TRUE(Keep().ok());
+  EXPECT_TRUE(http::CheckKey({Value("tls.crt"), Value("tls.key")}).ok()) << "it is mended all the same";
+}
+
 TEST_F(Certifying, OneTargetThatIsRefusedKeepsNoSecretFromBeingMade) {  // I19
   ASSERT_TRUE(Prepare().ok());
   server_.Loses(kSecretPath);
