@@ -54,8 +54,9 @@ class Certifier {
 
   // The CA bundles of what has one are the operator's to keep no more. They stay.
   Status LeaveBundles(const Context& ctx, const kube::ObjectId& target);
-  // Nothing of cert-manager owns the Secret: it stays when its Certificate goes.
-  Status Disown(const Context& ctx, const kube::ObjectId& secret);
+  // Nothing of cert-manager owns the Secret: it stays when its Certificate goes. True where something did, and so may
+  // again: cert-manager, where it runs, makes the Certificate its owner once more.
+  Result<bool> Disown(const Context& ctx, const kube::ObjectId& secret);
 
   // How a Keep, or a hand-over, of that provider ended: what failed is tried again ever later, after ten seconds to
   // half an hour, and so is what has to be done again and again, since somebody else undoes it.

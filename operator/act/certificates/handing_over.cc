@@ -146,8 +146,8 @@ Status HandingOver::Send(const Context& ctx, const api::Provider& provider,
   return applied;
 }
 
-// One that is refused holds up no other, which would have two who keep it: only what stands for that one stays, with all
-// who issue.
+// One that is refused holds up no other, which would have two who keep it: only what stands for that one stays, with
+// all who issue.
 Status HandingOver::SendEach(const Context& ctx, const api::Provider& provider, Plan& plan, kube::Inventory& inventory,
                              Certifier::Kept& kept) {
   std::vector<kube::Manifest> issuers;
@@ -170,7 +170,7 @@ Status HandingOver::SendEach(const Context& ctx, const api::Provider& provider, 
 }
 
 // Keys stay where they are: of cert-manager's go the requests alone, of ours nothing but that we keep it.
-Status HandingOver::LetGo(const Context& ctx, const Observation& o, const Plan& plan) {
+Status HandingOver::LetGo(const Context& ctx, const Observation& o, const Plan& plan, bool owned) {
   const api::ProviderId& provider = o.provider.id;
   std::vector<kube::ObjectId> requests;
   for (const kube::ObjectId& id : plan.go) {
@@ -186,7 +186,8 @@ Status HandingOver::LetGo(const Context& ctx, const Observation& o, const Plan& 
     if (goes) TRY(needs_.certifier.LeaveBundles(ctx, target.id));
   }
   std::vector<kube::Change> changes;
-  return applier_.Delete(ctx, provider, requests, lifecycle::KeepsOthers(provider), changes);
+  const std::string propagation = owned ? "Orphan" : kube::DeleteOptions().propagation;
+  return applier_.Delete(ctx, provider, requests, lifecycle::KeepsOthers(provider), changes, propagation);
 }
 
 Status HandingOver::HandOn(const Context& ctx, api::Provider& provider, const Observation& o, Certifier::Kept& kept) {
@@ -206,10 +207,13 @@ Status HandingOver::HandOn(const Context& ctx, api::Provider& provider, const Ob
     if (!IsCertificateRequest(id)) left.Remove(id);
   }
   TRY(AnnounceInventory(ctx, needs_.writer, provider, left));
+  bool owned = false;  // with its owner a Secret would go, and its key
   for (const kube::Manifest& manifest : *rendered) {
-    if (HoldsCertificate(manifest)) TRY(needs_.certifier.Disown(ctx, manifest.id));
+    if (!HoldsCertificate(manifest)) continue;
+    const bool disowned = TRY(needs_.certifier.Disown(ctx, manifest.id));
+    owned = owned || disowned;
   }
-  TRY(LetGo(ctx, o, plan));
+  TRY(LetGo(ctx, o, plan, owned));
   if (o.builtin_certificates && !plan.go.empty()) {
     for (const kube::ObjectId& id : plan.go) left.Remove(id);
     TRY(AnnounceInventory(ctx, needs_.writer, provider, left));
