@@ -1,6 +1,7 @@
 #include "operator/act/certificates/ca_bundles.h"
 
-#include <algorithm>
+#include <set>
+#include <utility>
 
 #include "api/certificates/names.h"
 #include "base/encoding.h"
@@ -14,30 +15,50 @@ bool IsApiService(const kube::GroupKind& kind) { return kube::Is(kind, "apiregis
 
 bool IsCrd(const kube::GroupKind& kind) { return kube::Is(kind, "apiextensions.k8s.io", "CustomResourceDefinition"); }
 
-// Of all that are ours: what an apply no longer names is taken away.
-int FillWebhooks(const kube::Object& live, const Json& bundle, const std::vector<bool>& others, Json& out) {
+// Those that the object has now.
+std::set<std::string> WebhooksOf(const kube::Object& live) {
+  std::set<std::string> names;
   const Json* webhooks = Find(live.json(), {"webhooks"});
-  if (webhooks == nullptr || !webhooks->is_array()) return 0;
+  if (webhooks == nullptr || !webhooks->is_array()) return names;
+  for (const Json& webhook : *webhooks) names.insert(GetString(webhook, {"name"}));
+  return names;
+}
+
+// Of all that are ours: what an apply no longer names is taken away. The places that it names.
+std::set<std::string> FillWebhooks(const kube::Object& live, const Json& bundle, const std::vector<bool>& others,
+                                   Json& out) {
+  std::set<std::string> filled;
+  const Json* webhooks = Find(live.json(), {"webhooks"});
+  if (webhooks == nullptr || !webhooks->is_array()) return filled;
   Json entries = Json::array();
   for (size_t i = 0; i < webhooks->size(); ++i) {
     if (i < others.size() && others[i]) continue;
-    entries.push_back({{"name", GetString((*webhooks)[i], {"name"})}, {"clientConfig", {{"caBundle", bundle}}}});
+    const std::string name = GetString((*webhooks)[i], {"name"});
+    entries.push_back({{"name", name}, {"clientConfig", {{"caBundle", bundle}}}});
+    filled.insert(name);
   }
-  const int count = static_cast<int>(entries.size());
-  if (count > 0) out["webhooks"] = std::move(entries);
-  return count;
+  if (!filled.empty()) out["webhooks"] = std::move(entries);
+  return filled;
 }
 
-int Fill(const kube::Object& live, const Json& bundle, const std::vector<bool>& others, Json& out) {
+std::set<std::string> Fill(const kube::Object& live, const Json& bundle, const std::vector<bool>& others, Json& out) {
   const kube::GroupKind kind = live.id().group_kind();
   if (!IsApiService(kind) && !IsCrd(kind)) return FillWebhooks(live, bundle, others, out);
-  if (others.empty() || others.front()) return 0;
+  if (others.empty() || others.front()) return {};
   if (IsApiService(kind)) {
     out["spec"] = {{"caBundle", bundle}};
   } else {
     out["spec"] = {{"conversion", {{"webhook", {{"clientConfig", {{"caBundle", bundle}}}}}}}};
   }
-  return 1;
+  return {kOnlyPlace};
+}
+
+// What is left to others: of all places where the object has, or may have, a bundle.
+std::set<std::string> LeftOut(const kube::Object& live, const std::set<std::string>& filled) {
+  std::set<std::string> left = PlacesIn(live);
+  left.merge(WebhooksOf(live));
+  for (const std::string& place : filled) left.erase(place);
+  return left;
 }
 
 }  // namespace
@@ -45,13 +66,13 @@ int Fill(const kube::Object& live, const Json& bundle, const std::vector<bool>& 
 kube::Object BundlesFor(const kube::Resource& resource, const kube::Object& live, const std::string& pem,
                         const std::string& hash, const std::vector<bool>& others) {
   Json fields = Json::object();
-  const int count = Fill(live, Base64Encode(pem), others, fields);
-  const int places = std::max(PlacesIn(live), static_cast<int>(others.size()));
+  const std::set<std::string> filled = Fill(live, Base64Encode(pem), others, fields);
   fields["apiVersion"] = resource.api_version();
   fields["kind"] = resource.kind;
   Json& metadata = fields["metadata"];
   metadata = {{"name", live.name()}, {"uid", live.uid()}};
-  metadata["annotations"][std::string(api::kAnnotationCaBundle)] = BundleMark(hash, count, places - count);
+  metadata["annotations"][std::string(api::kAnnotationCaBundle)] =
+      BundleMark(hash, static_cast<int>(filled.size()), LeftOut(live, filled));
   return kube::Object(std::move(fields));
 }
 

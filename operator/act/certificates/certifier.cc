@@ -193,7 +193,7 @@ void Certifier::ReadUnseen(const Context& ctx, const Observation& o, Known& know
     const CertificateSecret* secret = known.Of(marks.ca_from);
     if (secret == nullptr) continue;
     known.targets.push_back(id);
-    if (!SaysOf(marks.bundle, secret->BundleHash(), marks.held)) known.unsure[id] = marks.ca_from;
+    if (marks.came || !SaysOf(marks.bundle, secret->BundleHash(), marks.held)) known.unsure[id] = marks.ca_from;
   }
 }
 
@@ -385,8 +385,7 @@ CertificateTrouble Certifier::TroubleOf(Clock& clock, const std::string& provide
   MutexLock lock(mu_);
   auto record = records_.find(provider);
   if (record == records_.end() || !record->second.error) return {};
-  return {record->second.error,
-          std::max(std::chrono::ceil<Millis>(record->second.next - clock.Monotonic()), Millis(0)),
+  return {record->second.error, std::max(std::chrono::ceil<Millis>(record->second.next - clock.Monotonic()), Millis(0)),
           record->second.of_keeping};
 }
 

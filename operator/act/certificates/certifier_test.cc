@@ -264,6 +264,29 @@ TEST_F(Certifying, AWebhookThatCameIsSeen) {  // I19
   EXPECT_THAT(DueCertificates(Seen(), clock_.Now()), IsEmpty());
 }
 
+// Where one of somebody else's is there, another one that takes its place.
+TEST_F(Certifying, AWebhookThatCameForOneOfSomebodyElsesIsSeen) {  // I19
+  Json hooks = *ParseJson(manifests_.back().text);
+  auto others = http::MakeAuthority("others", {clock_.Now(), clock_.Now() + std::chrono::hours(24 * 999)});
+  hooks["webhooks"][1]["clientConfig"]["caBundle"] = Base64Encode(others->cert_pem);
+  const auto entry = [](const char* name) {
+    return Json{{"manager", "capi-operator"}, {"fieldsV1", {{"f:webhooks", {{name, Json::object()}}}}}};
+  };
+  hooks["metadata"]["managedFields"] = Json::array({entry(R"(k:{"name":"b.x"})")});
+  server_.Has(kHooksPath, hooks);
+  ASSERT_TRUE(Prepare().ok());
+  EXPECT_THAT(MarksIn(server_.Live(kHooksPath)).bundle, ::testing::EndsWith("/1/b.x"));
+  EXPECT_THAT(DueCertificates(Seen(), clock_.Now()), IsEmpty());
+  hooks = server_.Live(kHooksPath).json();
+  hooks["webhooks"][1] = {{"name", "c.x"}};
+  hooks["metadata"]["managedFields"][0] = entry(R"(k:{"name":"c.x"})");
+  server_.Has(kHooksPath, hooks);
+  EXPECT_THAT(DueCertificates(Seen(), clock_.Now()), ElementsAre(kHooks));
+  ASSERT_TRUE(Keep().ok());
+  EXPECT_EQ(Bundle(1), Bundle(0));
+  EXPECT_THAT(DueCertificates(Seen(), clock_.Now()), IsEmpty());
+}
+
 // Of a release that was applied before: its pods serve until those of the new one do, and so it is called.
 TEST_F(Certifying, WhatIsToBePrunedIsToldOfARenewal) {  // I19
   ASSERT_TRUE(Prepare().ok());

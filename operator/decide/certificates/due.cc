@@ -21,7 +21,7 @@ const CertificateSeen* CertificateOf(const Fleet& fleet, const std::string& ca_f
 bool IsWhole(const CertificateSeen& seen) { return seen.held >= kCertificateKeys; }
 
 bool Trusts(const BundleSeen& target, const CertificateSeen& certificate) {
-  return SaysOf(target.mark, certificate.state.bundle, target.held);
+  return !target.came && SaysOf(target.mark, certificate.state.bundle, target.held);
 }
 
 // Of a release that was applied before: it goes, whoever makes certificates.
@@ -36,7 +36,7 @@ WallTime DueAt(const CertificateState& state) {
 }
 
 // The next certificate is there, and not served yet.
-bool IsRenewing(const CertificateSeen& seen) { return seen.held > kCertificateKeys; }
+bool IsRenewing(const CertificateSeen& seen) { return seen.next; }
 
 // They can't be kept here: whoever else is to make them needn't wait for that.
 bool KeepingFails(const Observation& o) {
@@ -63,9 +63,10 @@ bool IsSentInPart(const api::ProviderStatus& status) {
 
 void SeeCertificates(const kube::ObjectId& id, const CertificateMarks& marks, Fleet& fleet) {
   if (id.group_kind() == kube::GroupKind{"", "Secret"}) {
-    if (auto state = ParseState(marks.state)) fleet.certificates.push_back({id, *std::move(state), marks.held});
+    if (auto state = ParseState(marks.state))
+      fleet.certificates.push_back({id, *std::move(state), marks.held, marks.next});
   } else if (!marks.ca_from.empty()) {
-    fleet.bundles.push_back({id, marks.ca_from, marks.bundle, marks.held});
+    fleet.bundles.push_back({id, marks.ca_from, marks.bundle, marks.held, marks.came});
   }
 }
 
