@@ -80,7 +80,8 @@ Result<WallTime> ToTime(const ASN1_TIME* time) {
   tm parts = {};
   if (ASN1_TIME_to_tm(time, &parts) != 1) return OpenSslError("certificate: its times");
   // What no clock here shows, as 9999 for "never", is as far as one goes: it would come round to the past.
-  const auto seconds = std::clamp<std::int64_t>(timegm(&parts), 0, std::chrono::system_clock::to_time_t(WallTime::max()));
+  const auto seconds =
+      std::clamp<std::int64_t>(timegm(&parts), 0, std::chrono::system_clock::to_time_t(WallTime::max()));
   return std::chrono::system_clock::from_time_t(seconds);
 }
 

@@ -253,11 +253,12 @@ Status Applier::DryRun(const Context& ctx, const std::vector<Manifest>& manifest
 }
 
 Status Applier::Delete(const Context& ctx, const std::vector<ObjectId>& ids,
-                       const std::function<std::string(const Object& live)>& keep, std::vector<Change>& changes) {
+                       const std::function<std::string(const Object& live)>& keep, std::vector<Change>& changes,
+                       const std::string& propagation) {
   std::vector<Outcome> outcomes(ids.size());
   auto one = [&](size_t index) {
     const ObjectId& id = ids[index];
-    auto change = DeleteOne(ctx, id, keep);
+    auto change = DeleteOne(ctx, id, keep, propagation);
     outcomes[index] = change.ok() ? Outcome{*change, {}} : Failed(id, change.error());
   };
   auto waves = Waves(ids, [](const ObjectId& id) { return id; });
@@ -295,7 +296,8 @@ Result<std::optional<Applier::Live>> Applier::Find(const Context& ctx, const Obj
 }
 
 Result<Change> Applier::DeleteOne(const Context& ctx, const ObjectId& id,
-                                  const std::function<std::string(const Object& live)>& keep) {
+                                  const std::function<std::string(const Object& live)>& keep,
+                                  const std::string& propagation) {
   TRY(ctx.Check());
   Change change{.id = id, .action = Change::Action::kDeleted};
   auto live = TRY(Find(ctx, id));
@@ -306,7 +308,8 @@ Result<Change> Applier::DeleteOne(const Context& ctx, const ObjectId& id,
     return change;
   }
   if (!live->object.deleting()) {
-    auto deleted = client_.Delete(ctx, live->resource, id.ns, id.name, {.uid = live->object.uid()});
+    DeleteOptions how{.propagation = propagation, .uid = live->object.uid()};
+    auto deleted = client_.Delete(ctx, live->resource, id.ns, id.name, how);
     if (!deleted.ok() && deleted.code() == Code::kNotFound) return change;
     if (!deleted.ok()) return deleted.error();
     change.asked = true;

@@ -54,9 +54,10 @@ class Applier {
   Status DryRun(const Context& ctx, const std::vector<Manifest>& manifests, std::vector<Change>* failed = nullptr);
   // Deletes in reverse stage order. `keep` guards each object just before (U4): it returns a reason to leave the live
   // object alone, or "", and sees metadata only. Objects that are gone count as deleted. Deletion carries the uid that
-  // `keep` saw. Stops after a stage that had an error.
+  // `keep` saw. Stops after a stage that had an error. `propagation`: of DeleteOptions.
   Status Delete(const Context& ctx, const std::vector<ObjectId>& ids,
-                const std::function<std::string(const Object& live)>& keep, std::vector<Change>& changes);
+                const std::function<std::string(const Object& live)>& keep, std::vector<Change>& changes,
+                const std::string& propagation = DeleteOptions().propagation);
 
   // Kinds among `manifests` that neither the server nor a CRD among them has (I13). Sorted, each once, with the
   // apiVersion.
@@ -69,7 +70,7 @@ class Applier {
   };
   Result<std::optional<Live>> Find(const Context& ctx, const ObjectId& id);
   Result<Change> DeleteOne(const Context& ctx, const ObjectId& id,
-                           const std::function<std::string(const Object& live)>& keep);
+                           const std::function<std::string(const Object& live)>& keep, const std::string& propagation);
 
   Client& client_;
   ApplyOptions options_;

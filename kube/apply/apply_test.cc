@@ -47,9 +47,10 @@ class ApplyTest : public testing::Test {
     return Applier(*client_, {}).Apply(ctx_, {ToManifest(Object(*ParseJson(kMap)))}, {}, changes_);
   }
   // Of a Fox, a kind of a CRD, as `answer` has it.
-  Status Delete(std::function<http::Response(const http::ServerRequest&)> answer) {
+  Status Delete(std::function<http::Response(const http::ServerRequest&)> answer,
+                const std::string& propagation = "Background") {
     Answers(std::move(answer));
-    return Applier(*client_, {}).Delete(ctx_, {{"x.io", "Fox", "", "a"}}, nullptr, changes_);
+    return Applier(*client_, {}).Delete(ctx_, {{"x.io", "Fox", "", "a"}}, nullptr, changes_, propagation);
   }
   Client& client() { return *client_; }
   std::vector<std::string> asked() {
@@ -198,18 +199,24 @@ TEST_F(ApplyTest, AVersionThatIsNotThereSaysNothingOfTheOthers) {
 
 // What others have removed in the meantime isn't told as our work.
 TEST_F(ApplyTest, ADeletionThatCameTooLateIsNotOurs) {
-  ASSERT_TRUE(Delete([&](const http::ServerRequest& request) {
-                if (request.path == "/api") return Answer(200, R"({"kind":"APIGroupDiscoveryList","items":[]})");
-                if (request.path == "/apis") {
-                  return Answer(200, R"({"kind":"APIGroupDiscoveryList","items":[{"metadata":{"name":"x.io"},
+  std::string body;
+  ASSERT_TRUE(Delete(
+                  [&](const http::ServerRequest& request) {
+                    if (request.path == "/api") return Answer(200, R"({"kind":"APIGroupDiscoveryList","items":[]})");
+                    if (request.path == "/apis") {
+                      return Answer(200, R"({"kind":"APIGroupDiscoveryList","items":[{"metadata":{"name":"x.io"},
                     "versions":[{"version":"v1","resources":[{"resource":"foxes","responseKind":{"kind":"Fox"}}]}]}]})");
-                }
-                if (request.method == "GET") return Answer(200, R"({"metadata":{"name":"a","uid":"u"}})");
-                return Answer(404, R"({"kind":"Status","reason":"NotFound","code":404})");
-              }).ok());
+                    }
+                    if (request.method == "GET") return Answer(200, R"({"metadata":{"name":"a","uid":"u"}})");
+                    body = request.body;
+                    return Answer(404, R"({"kind":"Status","reason":"NotFound","code":404})");
+                  },
+                  "Orphan")
+                  .ok());
   ASSERT_EQ(changes_.size(), 1u);
   EXPECT_EQ(changes_[0].action, Change::Action::kDeleted);
   EXPECT_FALSE(changes_[0].asked);
+  EXPECT_EQ(GetString(*ParseJson(body), {"propagationPolicy"}), "Orphan");
 }
 
 // I4: a manager that came up before its kinds were served ended, and cost a back-off.

@@ -81,11 +81,11 @@ Status ReleaseApplier::DryRun(const Context& ctx, const api::ProviderId& provide
 Status ReleaseApplier::Delete(const Context& ctx, const api::ProviderId& provider,
                               const std::vector<kube::ObjectId>& ids,
                               const std::function<std::string(const kube::Object& live)>& keep,
-                              std::vector<kube::Change>& changes) {
-  if (ctx.in_name_of.empty()) return applier_.Delete(ctx, ids, keep, changes);
+                              std::vector<kube::Change>& changes, const std::string& propagation) {
+  if (ctx.in_name_of.empty()) return applier_.Delete(ctx, ids, keep, changes, propagation);
   const Parts<kube::ObjectId> parts = Split(provider, ids);
-  TRY(applier_.Delete(ctx.InOwnName(), parts.entry, keep, changes));
-  return applier_.Delete(ctx, parts.release, keep, changes);
+  TRY(applier_.Delete(ctx.InOwnName(), parts.entry, keep, changes, propagation));
+  return applier_.Delete(ctx, parts.release, keep, changes, propagation);
 }
 
 }  // namespace capi::ops

@@ -25,7 +25,8 @@ class ReleaseApplier {
   Status DryRun(const Context& ctx, const api::ProviderId& provider, const std::vector<kube::Manifest>& manifests,
                 std::vector<kube::Change>* failed);
   Status Delete(const Context& ctx, const api::ProviderId& provider, const std::vector<kube::ObjectId>& ids,
-                const std::function<std::string(const kube::Object& live)>& keep, std::vector<kube::Change>& changes);
+                const std::function<std::string(const kube::Object& live)>& keep, std::vector<kube::Change>& changes,
+                const std::string& propagation = kube::DeleteOptions().propagation);
   Result<std::vector<std::string>> MissingKinds(const Context& ctx, const std::vector<kube::Manifest>& manifests) {
     return applier_.MissingKinds(ctx, manifests);
   }

@@ -65,13 +65,15 @@ inline bool IsWorkload(const kube::ObjectId& id) {
 struct CertificateSeen {
   kube::ObjectId id;
   CertificateState state;
-  int held = 0;
+  int held = 0;  // as CertificateMarks have it, and `next` and `came` too
+  bool next = false;
 };
 struct BundleSeen {
   kube::ObjectId id;
   std::string ca_from;  // NAMESPACE/CERTIFICATE
   std::string mark;
   int held = 0;
+  bool came = false;
 };
 
 // Why certificates weren't kept when that was last tried, and when it is tried again. A value.

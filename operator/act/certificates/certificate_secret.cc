@@ -67,11 +67,24 @@ void CertificateSecret::Wanted(const kube::Object& manifest) {
   ns_ = manifest.ns();
   name_ = manifest.name();
   labels_ = LabelsOf(manifest);
+  wanted_ = true;
   Request(manifest.annotation(api::kAnnotationCertificate));
 }
 
+void CertificateSecret::Gone() {
+  exists_ = false;
+  is_new_ = true;
+  live_ = {};
+  type_ = uid_ = resource_version_ = "";
+  held_ = 0;
+}
+
 void CertificateSecret::Live(const kube::Object& live) {
+  live_ = {};
   exists_ = true;
+  is_new_ = false;
+  uid_ = live.uid();
+  resource_version_ = live.resource_version();
   ns_ = live.ns();
   name_ = live.name();
   type_ = GetString(live.json(), {"type"});
@@ -161,6 +174,8 @@ Result<kube::Object> CertificateSecret::ToApply(const Decision& decision, WallTi
   Json values = Json::object();
   for (const auto& [name, value] : live_.data) values[name] = Base64Encode(value);
   Json metadata = {{"name", name_}, {"namespace", ns_}, {"annotations", annotations}};
+  if (!uid_.empty()) metadata["uid"] = uid_;
+  if (!resource_version_.empty()) metadata["resourceVersion"] = resource_version_;
   auto labels = labels_;
   for (const auto& [name, value] : certificates::SecretLabels(*request_)) labels[name] = value;
   if (!labels.empty()) metadata["labels"] = labels;

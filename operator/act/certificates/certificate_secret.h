@@ -25,8 +25,11 @@ class CertificateSecret {
 
   // As the release has it (SecretsForCertificates): that counts, and not what the live one says.
   void Wanted(const kube::Object& manifest);
+  // As it is now: what it was before is forgotten.
   void Live(const kube::Object& live);
+  void Gone();
 
+  bool IsWanted() const { return wanted_; }
   // Whether anybody says what it is to hold.
   bool IsOurs() const { return !request_text_.empty(); }
   // Whom injections name: the Certificate, and the Secret itself. As CertificateMarks has them.
@@ -43,8 +46,11 @@ class CertificateSecret {
   const std::string& type() const { return type_; }  // "" where there is none yet
   bool HasState() const;                             // it has said before what it holds
   bool IsAsStated() const;                           // and its ca.crt is as it says
-  // For a server-side apply. `decision` is of what it holds by now.
+  // For a server-side apply that writes nothing over what came since it was read: kConflict then. One that wasn't there
+  // may come at any moment (IsNew). `decision` is of what it holds by now.
   Result<kube::Object> ToApply(const certificates::Decision& decision, WallTime now) const;
+
+  bool IsNew() const { return is_new_; }
 
   const certificates::SecretData& data() const { return live_.data; }
   std::string Bundle() const;  // PEM: the CAs that are to be trusted; "" for none
@@ -58,9 +64,12 @@ class CertificateSecret {
   void Request(const std::string& text);
 
   std::string ns_, name_, type_, request_text_;
+  std::string uid_, resource_version_;  // as it was read
   std::optional<certificates::Request> request_;
   std::optional<Error> request_error_;
   std::map<std::string, std::string> labels_;
+  bool wanted_ = false;
+  bool is_new_ = true;  // it wasn't there when it was read
   bool exists_ = false;
   int held_ = 0;  // CertificateMarks
   certificates::LiveSecret live_;

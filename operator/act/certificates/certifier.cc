@@ -22,6 +22,7 @@ namespace {
 
 constexpr Seconds kFirstRetry{10}, kLongestRetry{1800}, kWaitingRetry{30};
 constexpr size_t kMostTries = 6;  // in a minute
+constexpr int kMostReads = 3;     // of a Secret that others write meanwhile
 
 std::string Quoted(std::string_view key) { return fmt::format("\"{}\":", key); }
 
@@ -55,9 +56,14 @@ bool Changes(const certificates::Decision& decision) {
 
 Status Certifier::Read(const Context& ctx, const kube::ObjectId& id, Known& known) {
   auto live = client_.Get(ctx, kube::Builtin("Secret"), id.ns, id.name);
-  if (!live.ok() && live.code() == Code::kNotFound) return Ok();
-  if (!live.ok()) return live.error().With(id.ToString());
-  known.secrets[id].Live(*std::move(live));
+  if (!live.ok() && live.code() != Code::kNotFound) return live.error().With(id.ToString());
+  if (live.ok()) {
+    known.secrets[id].Live(*live);
+  } else if (auto found = known.secrets.find(id); found != known.secrets.end()) {
+    // What no release is sent for now comes back as drift (D1), if it is to.
+    if (!found->second.IsWanted()) return known.secrets.erase(found), Ok();
+    found->second.Gone();
+  }
   return Ok();
 }
 
@@ -151,7 +157,8 @@ Certifier::Kept Certifier::Keep(const Context& ctx, const Observation& o, const 
     kept.Add(id, std::move(injected));
   }
   for (const kube::ObjectId& id : InOrder(known.secrets)) {
-    const bool misleads = !known.secrets.at(id).TrustsWhatIsServed(now);
+    const CertificateSecret& secret = known.secrets.at(id);
+    const bool misleads = !secret.TrustsWhatIsServed(now) || !secret.IsAsStated();
     if (is_due(id) || misleads || known.IsIssuerWritten(id)) kept.Add(id, KeepSecret(ctx, id, known, kept));
   }
   if (!known.written.empty()) {  // what trusts these is told at once
@@ -186,7 +193,7 @@ void Certifier::ReadUnseen(const Context& ctx, const Observation& o, Known& know
     const CertificateSecret* secret = known.Of(marks.ca_from);
     if (secret == nullptr) continue;
     known.targets.push_back(id);
-    if (!SaysOf(marks.bundle, secret->BundleHash(), marks.held)) known.unsure[id] = marks.ca_from;
+    if (marks.came || !SaysOf(marks.bundle, secret->BundleHash(), marks.held)) known.unsure[id] = marks.ca_from;
   }
 }
 
@@ -206,11 +213,24 @@ Status Certifier::ReadTargets(const Context& ctx, Known& known) {
 // can't be written. What a crash in between leaves behind is a CA too many. All other steps keep that order by
 // themselves.
 Status Certifier::KeepSecret(const Context& ctx, const kube::ObjectId& id, Known& known, Kept& kept) {
-  CertificateSecret was = known.secrets.at(id);
-  if (!was.IsOurs()) return Ok();
-  Status ended = MakeSecret(ctx, id, known, kept);
-  if (!ended.ok()) known.secrets[id] = std::move(was);  // nobody is to be issued by, or to trust, what wasn't written
-  return ended;
+  for (int reads = 1; known.secrets.contains(id); ++reads) {
+    CertificateSecret was = known.secrets.at(id);
+    if (!was.IsOurs()) return Ok();
+    Status ended = MakeSecret(ctx, id, known, kept);
+    if (ended.ok()) return ended;
+    known.secrets[id] = std::move(was);  // nobody is to be issued by, or to trust, what wasn't written
+    if (ended.code() != Code::kConflict || reads == kMostReads) return ended;
+    TRY(Read(ctx, id, known));  // somebody has written it since, and what he has made of it counts
+  }
+  return Ok();
+}
+
+// Somebody may have put it back since it was read.
+Status Certifier::StaysGone(const Context& ctx, const kube::ObjectId& id) {
+  auto live = client_.Get(ctx, kube::Builtin("Secret"), id.ns, id.name, {.metadata_only = true});
+  if (!live.ok() && live.code() == Code::kNotFound) return Ok();
+  if (!live.ok()) return live.error().With(id.ToString());
+  return Error{Code::kConflict, fmt::format("{}: it came back while its certificate was made", id.ToString()), {}};
 }
 
 Status Certifier::MakeSecret(const Context& ctx, const kube::ObjectId& id, Known& known, Kept& kept) {
@@ -250,10 +270,11 @@ Status Certifier::MakeSecret(const Context& ctx, const kube::ObjectId& id, Known
     auto tried = client_.Apply(ctx, kube::Builtin("Secret"), apply, dry);
     if (!tried.ok()) return without_values(tried.error());
     TRY(InjectAll(ctx, id, known, kept));
+    if (secret.IsNew()) TRY(StaysGone(ctx, id));
   }
   auto written = client_.Apply(ctx, kube::Builtin("Secret"), apply, AsCertifier());
   if (!written.ok()) {
-    tracks_.MarkUncertain(id);
+    if (written.code() != Code::kConflict) tracks_.MarkUncertain(id);
     return without_values(written.error());
   }
   tracks_.Expect(id, written->resource_version());
@@ -365,8 +386,7 @@ CertificateTrouble Certifier::TroubleOf(Clock& clock, const std::string& provide
   MutexLock lock(mu_);
   auto record = records_.find(provider);
   if (record == records_.end() || !record->second.error) return {};
-  return {record->second.error,
-          std::max(std::chrono::ceil<Millis>(record->second.next - clock.Monotonic()), Millis(0)),
+  return {record->second.error, std::max(std::chrono::ceil<Millis>(record->second.next - clock.Monotonic()), Millis(0)),
           record->second.of_keeping};
 }
 

@@ -161,12 +161,12 @@ TEST_F(Certifying, LeavesWhatItKeptAsItIs) {  // I19
   secret["metadata"]["ownerReferences"] = {{{"apiVersion", "cert-manager.io/v1"}, {"kind", "Certificate"}},
                                            {{"apiVersion", "v1"}, {"kind", "ConfigMap"}}};
   server_.Has(kSecretPath, secret);
-  ASSERT_TRUE(certifier_.Disown(ctx_, kSecret).ok());
+  EXPECT_TRUE(*certifier_.Disown(ctx_, kSecret));
   const Json owners = server_.Live(kSecretPath).json().at("metadata").at("ownerReferences");
   ASSERT_EQ(owners.size(), 1u);
   EXPECT_EQ(GetString(owners[0], {"kind"}), "ConfigMap");
   server_.Written();
-  ASSERT_TRUE(certifier_.Disown(ctx_, kSecret).ok());
+  EXPECT_FALSE(*certifier_.Disown(ctx_, kSecret));
   EXPECT_THAT(server_.Written(), IsEmpty());
 }
 
@@ -265,6 +265,29 @@ TEST_F(Certifying, AWebhookThatCameIsSeen) {  // I19
   EXPECT_THAT(DueCertificates(Seen(), clock_.Now()), IsEmpty());
 }
 
+// Where one of somebody else's is there, another one that takes its place.
+TEST_F(Certifying, AWebhookThatCameForOneOfSomebodyElsesIsSeen) {  // I19
+  Json hooks = *ParseJson(manifests_.back().text);
+  auto others = http::MakeAuthority("others", {clock_.Now(), clock_.Now() + std::chrono::hours(24 * 999)});
+  hooks["webhooks"][1]["clientConfig"]["caBundle"] = Base64Encode(others->cert_pem);
+  const auto entry = [](const char* name) {
+    return Json{{"manager", "capi-operator"}, {"fieldsV1", {{"f:webhooks", {{name, Json::object()}}}}}};
+  };
+  hooks["metadata"]["managedFields"] = Json::array({entry(R"(k:{"name":"b.x"})")});
+  server_.Has(kHooksPath, hooks);
+  ASSERT_TRUE(Prepare().ok());
+  EXPECT_THAT(MarksIn(server_.Live(kHooksPath)).bundle, ::testing::EndsWith("/1/b.x"));
+  EXPECT_THAT(DueCertificates(Seen(), clock_.Now()), IsEmpty());
+  hooks = server_.Live(kHooksPath).json();
+  hooks["webhooks"][1] = {{"name", "c.x"}};
+  hooks["metadata"]["managedFields"][0] = entry(R"(k:{"name":"c.x"})");
+  server_.Has(kHooksPath, hooks);
+  EXPECT_THAT(DueCertificates(Seen(), clock_.Now()), ElementsAre(kHooks));
+  ASSERT_TRUE(Keep().ok());
+  EXPECT_EQ(Bundle(1), Bundle(0));
+  EXPECT_THAT(DueCertificates(Seen(), clock_.Now()), IsEmpty());
+}
+
 // Of a release that was applied before: its pods serve until those of the new one do, and so it is called.
 TEST_F(Certifying, WhatIsToBePrunedIsToldOfARenewal) {  // I19
   ASSERT_TRUE(Prepare().ok());
@@ -290,6 +313,51 @@ TEST_F(Certifying, ALostStateIsWrittenAgain) {  // I19
   EXPECT_THAT(DueCertificates(Seen(), clock_.Now()), IsEmpty());
   EXPECT_EQ(Value("tls.crt"), served);
   EXPECT_GT(NextCertificate(Seen(), clock_.Now()), Seconds(3600));
+}
+
+// What is in it is as we wrote it, and so nobody looked at the Secret: its bundles were written again and again.
+TEST_F(Certifying, AStateOfAnotherBundleIsPutRight) {  // I19
+  ASSERT_TRUE(Prepare().ok());
+  Json secret = server_.Live(kSecretPath).json();
+  Json& annotations = secret["metadata"]["annotations"];
+  auto state = ParseState(GetString(annotations, {std::string(api::kAnnotationCertificateState)}));
+  ASSERT_TRUE(state);
+  state->bundle = "0123456789abcdef";
+  annotations[std::string(api::kAnnotationCertificateState)] = StateText(*state);
+  server_.Has(kSecretPath, secret);
+  EXPECT_THAT(DueCertificates(Seen(), clock_.Now()), ElementsAre(kHooks));
+  for (int passes = 0; passes < 2; ++passes) ASSERT_TRUE(Keep().ok());
+  EXPECT_THAT(DueCertificates(Seen(), clock_.Now()), IsEmpty());
+  EXPECT_EQ(Bundle(), Value("ca.crt"));
+}
+
+// A backup, or cert-manager: the key that it has put there was lost.
+TEST_F(Certifying, WhatComesMeanwhileIsNotWrittenOver) {  // I19
+  ASSERT_TRUE(Prepare().ok());
+  const Json whole = server_.Live(kSecretPath).json();
+  const std::string key = Value("tls.key");
+  Json broken = whole;
+  broken["data"]["tls.key"] = Base64Encode("nonsense");
+  broken["metadata"]["managedFields"] = Json::array();
+  const std::pair<const char*, bool> cases[] = {{"webhook-cert", false}, {"hooks", false}, {"hooks", true}};
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.first);
+    SCOPED_TRACE(c.second);
+    server_.Has(kSecretPath, broken);
+    if (c.second) server_.Loses(kSecretPath);
+    server_.Meanwhile(c.first, kSecretPath, whole);
+    ASSERT_TRUE(Prepare().ok());
+    EXPECT_EQ(Value("tls.key"), key);
+    EXPECT_TRUE(IsTrusted());
+    for (int passes = 0; passes < 2; ++passes) ASSERT_TRUE(Keep().ok());
+    EXPECT_THAT(DueCertificates(Seen(), clock_.Now()), IsEmpty());
+  }
+  server_.Has(kSecretPath, broken);
+  Json gone = broken;
+  gone["metadata"]["uid"] = "another";
+  server_.Meanwhile("webhook-cert", kSecretPath, gone);
+  ASSERT_TRUE(Keep().ok());
+  EXPECT_TRUE(http::CheckKey({Value("tls.crt"), Value("tls.key")}).ok()) << "it is mended all the same";
 }
 
 TEST_F(Certifying, OneTargetThatIsRefusedKeepsNoSecretFromBeingMade) {  // I19

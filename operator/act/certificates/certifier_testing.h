@@ -69,6 +69,11 @@ class Server {
     MutexLock lock(mu_);
     return kube::Object(objects_[path]);
   }
+  // Somebody writes that just before the next write of `name`.
+  void Meanwhile(const std::string& name, const std::string& path, Json object) {
+    MutexLock lock(mu_);
+    meanwhile_ = {name, path, std::move(object)};
+  }
   void Refuses(const std::string& name) {
     MutexLock lock(mu_);
     refused_ = name;
@@ -157,12 +162,19 @@ class Server {
     if (request.query.find("dryRun=All") != std::string::npos) {
       return {.status = 200, .headers = {}, .body = request.body};
     }
-    Json& object = objects_[request.path];
-    const Json before = object;
-    if (GetString(object, {"metadata", "uid"}) !=
-        GetString(*patch, {"metadata", "uid"}, GetString(object, {"metadata", "uid"}))) {
-      return {.status = 409, .headers = {}, .body = ""};
+    if (meanwhile_.name == name) {
+      Write made = std::exchange(meanwhile_, {});
+      made.object["metadata"]["resourceVersion"] = std::to_string(++version_);
+      objects_[made.path] = std::move(made.object);
     }
+    const Json before = objects_.contains(request.path) ? objects_[request.path] : Json();
+    for (const char* precondition : {"uid", "resourceVersion"}) {
+      const std::string live = GetString(before, {"metadata", precondition});
+      if (GetString(*patch, {"metadata", precondition}, live) != live) {
+        return {.status = 409, .headers = {}, .body = ""};
+      }
+    }
+    Json& object = objects_[request.path];
     if (request.query.find("fieldManager=capi-operator-certificates") != std::string::npos &&
         request.query.find("force=true") != std::string::npos) {
       Json fields = FieldsOf(*patch);
@@ -180,6 +192,11 @@ class Server {
   std::map<std::string, Json> objects_ CAPI_GUARDED_BY(mu_);
   std::vector<std::string> written_ CAPI_GUARDED_BY(mu_);
   std::string refused_ CAPI_GUARDED_BY(mu_);
+  struct Write {
+    std::string name, path;
+    Json object;
+  };
+  Write meanwhile_ CAPI_GUARDED_BY(mu_);
   int version_ CAPI_GUARDED_BY(mu_) = 0;
   std::unique_ptr<http::Server> server_;
 };

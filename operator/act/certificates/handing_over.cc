@@ -3,7 +3,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "api/certificates/names.h"
 #include "kube/meta/kind.h"
@@ -14,16 +17,48 @@
 #include "operator/report/announce.h"
 
 namespace capi::ops {
-namespace {
 
-struct Plan {
+struct HandingOver::Plan {
   std::vector<kube::Manifest> come;
   std::vector<kube::ObjectId> go;
+  bool is_whole = true;  // all that was to come has come
 };
 
+namespace {
+
+// What a Certificate keeps: null for another object.
+std::optional<kube::ObjectId> SecretOf(const kube::Manifest& certificate) {
+  if (!kube::Is(certificate.id, "cert-manager.io", "Certificate")) return std::nullopt;
+  auto json = ParseJson(certificate.text);
+  if (!json.ok()) return std::nullopt;
+  return kube::ObjectId{"", "Secret", certificate.id.ns, GetString(*json, {"spec", "secretName"})};
+}
+
+// What a Secret of ours is for: null for another object.
+std::optional<certificates::Request> RequestOf(const kube::Manifest& secret) {
+  if (!HoldsCertificate(secret)) return std::nullopt;
+  auto json = ParseJson(secret.text);
+  if (!json.ok()) return std::nullopt;
+  auto request = certificates::ParseRequest(kube::Object(*std::move(json)).annotation(api::kAnnotationCertificate));
+  if (!request.ok()) return std::nullopt;
+  return *std::move(request);
+}
+
+kube::ObjectId CertificateOf(const certificates::Request& request) {
+  return {request.issuer.group, "Certificate", request.certificate.ns, request.certificate.name};
+}
+
+// What goes when that has come; null where nothing does.
+std::optional<kube::ObjectId> FormerOf(const kube::Manifest& manifest) {
+  if (auto secret = SecretOf(manifest)) return secret;
+  auto request = RequestOf(manifest);
+  if (!request) return std::nullopt;
+  return CertificateOf(*request);
+}
+
 // What the render has and the inventory hasn't, and the other way round.
-Plan PlanOf(const Observation& o, const std::vector<kube::Manifest>& rendered) {
-  Plan plan;
+HandingOver::Plan PlanOf(const Observation& o, const std::vector<kube::Manifest>& rendered) {
+  HandingOver::Plan plan;
   std::set<kube::ObjectId> stays;
   for (const kube::Manifest& manifest : rendered) {
     stays.insert(manifest.id);
@@ -40,10 +75,7 @@ Plan PlanOf(const Observation& o, const std::vector<kube::Manifest>& rendered) {
     if (entry == nullptr || !entry->stale) secrets.insert(seen.id);
   }
   for (const kube::Manifest& manifest : rendered) {  // also one that nobody sees, that is lost, or let go in part
-    if (!kube::Is(manifest.id, "cert-manager.io", "Certificate")) continue;
-    auto json = ParseJson(manifest.text);
-    if (!json.ok()) continue;
-    secrets.insert({"", "Secret", manifest.id.ns, GetString(*json, {"spec", "secretName"})});
+    if (auto secret = SecretOf(manifest)) secrets.insert(*std::move(secret));
   }
   for (const kube::ObjectId& secret : secrets) {
     if (!stays.contains(secret)) plan.go.push_back(secret);
@@ -55,13 +87,10 @@ Plan PlanOf(const Observation& o, const std::vector<kube::Manifest>& rendered) {
 std::set<kube::ObjectId> RequestsOf(const std::vector<kube::Manifest>& manifests) {
   std::set<kube::ObjectId> ids;
   for (const kube::Manifest& manifest : manifests) {
-    if (!HoldsCertificate(manifest)) continue;
-    auto json = ParseJson(manifest.text);
-    if (!json.ok()) continue;
-    auto request = certificates::ParseRequest(kube::Object(*std::move(json)).annotation(api::kAnnotationCertificate));
-    if (!request.ok()) continue;
+    auto request = RequestOf(manifest);
+    if (!request) continue;
     const certificates::IssuerRef& issuer = request->issuer;
-    ids.insert({issuer.group, "Certificate", request->certificate.ns, request->certificate.name});
+    ids.insert(CertificateOf(*request));
     ids.insert({issuer.group, issuer.kind, issuer.kind == "Issuer" ? request->certificate.ns : "", issuer.name});
   }
   return ids;
@@ -117,11 +146,34 @@ Status HandingOver::Send(const Context& ctx, const api::Provider& provider,
   return applied;
 }
 
+// One that is refused holds up no other, which would have two who keep it: only what stands for that one stays, with
+// all who issue.
+Status HandingOver::SendEach(const Context& ctx, const api::Provider& provider, Plan& plan, kube::Inventory& inventory,
+                             Certifier::Kept& kept) {
+  std::vector<kube::Manifest> issuers;
+  std::copy_if(plan.come.begin(), plan.come.end(), std::back_inserter(issuers),
+               [](const kube::Manifest& manifest) { return !FormerOf(manifest); });
+  if (!issuers.empty()) TRY(Send(ctx, provider, issuers, inventory, kept));
+  Status ended = Ok();
+  for (const kube::Manifest& manifest : plan.come) {
+    const auto former = FormerOf(manifest);
+    if (!former) continue;
+    Status sent = Send(ctx, provider, {manifest}, inventory, kept);
+    if (sent.ok()) continue;
+    std::erase(plan.go, *former);
+    if (ended.ok()) ended = std::move(sent);
+  }
+  if (ended.ok()) return ended;
+  plan.is_whole = false;
+  std::erase_if(plan.go, [](const kube::ObjectId& id) { return IsCertificateRequest(id) && id.kind != "Certificate"; });
+  return ended;
+}
+
 // Keys stay where they are: of cert-manager's go the requests alone, of ours nothing but that we keep it.
-Status HandingOver::LetGo(const Context& ctx, const Observation& o, const std::vector<kube::ObjectId>& ids) {
+Status HandingOver::LetGo(const Context& ctx, const Observation& o, const Plan& plan, bool owned) {
   const api::ProviderId& provider = o.provider.id;
   std::vector<kube::ObjectId> requests;
-  for (const kube::ObjectId& id : ids) {
+  for (const kube::ObjectId& id : plan.go) {
     if (IsCertificateRequest(id)) {
       requests.push_back(id);
     } else {
@@ -130,38 +182,44 @@ Status HandingOver::LetGo(const Context& ctx, const Observation& o, const std::v
   }
   // Their marks last: while there is one, what has failed is done again (ToHandOver).
   for (const BundleSeen& target : o.fleet.bundles) {
-    if (!o.builtin_certificates && !target.mark.empty()) TRY(needs_.certifier.LeaveBundles(ctx, target.id));
+    const bool goes = plan.is_whole && !o.builtin_certificates && !target.mark.empty();
+    if (goes) TRY(needs_.certifier.LeaveBundles(ctx, target.id));
   }
   std::vector<kube::Change> changes;
-  return applier_.Delete(ctx, provider, requests, lifecycle::KeepsOthers(provider), changes);
+  const std::string propagation = owned ? "Orphan" : kube::DeleteOptions().propagation;
+  return applier_.Delete(ctx, provider, requests, lifecycle::KeepsOthers(provider), changes, propagation);
 }
 
 Status HandingOver::HandOn(const Context& ctx, api::Provider& provider, const Observation& o, Certifier::Kept& kept) {
   auto rendered = needs_.rendered.All(provider.id.Key(), provider.status.applied);
   if (!rendered) return Error{Code::kUnavailable, "the render had to make room for another one", {}};
-  const Plan plan = PlanOf(o, *rendered);
+  Plan plan = PlanOf(o, *rendered);
   kube::Inventory inventory = o.inventory;
   for (const kube::Manifest& manifest : plan.come) {
     inventory.Put(manifest.id, {kube::GroupVersion::Parse(manifest.api_version).version, "", "", false});
   }
   if (!(inventory == o.inventory)) TRY(AnnounceInventory(ctx, needs_.writer, provider, inventory));
-  TRY(Send(ctx, provider, plan.come, inventory, kept));
+  Status sent = SendEach(ctx, provider, plan, inventory, kept);
+  if (!sent.ok() && plan.is_whole) return sent;
   // Before a Secret of ours is let go: what no inventory has any more is never pruned, and keeps its key (U4).
   kube::Inventory left = inventory;
   for (const kube::ObjectId& id : plan.go) {
     if (!IsCertificateRequest(id)) left.Remove(id);
   }
   TRY(AnnounceInventory(ctx, needs_.writer, provider, left));
+  bool owned = false;  // with its owner a Secret would go, and its key
   for (const kube::Manifest& manifest : *rendered) {
-    if (HoldsCertificate(manifest)) TRY(needs_.certifier.Disown(ctx, manifest.id));
+    if (!HoldsCertificate(manifest)) continue;
+    const bool disowned = TRY(needs_.certifier.Disown(ctx, manifest.id));
+    owned = owned || disowned;
   }
-  TRY(LetGo(ctx, o, plan.go));
+  TRY(LetGo(ctx, o, plan, owned));
   if (o.builtin_certificates && !plan.go.empty()) {
     for (const kube::ObjectId& id : plan.go) left.Remove(id);
     TRY(AnnounceInventory(ctx, needs_.writer, provider, left));
   }
   kept.writes += 1;
-  return Ok();
+  return sent;
 }
 
 }  // namespace capi::ops

@@ -20,6 +20,7 @@ class HandingOver {
     const RenderedCache& rendered;
     Certifier& certifier;
   };
+  struct Plan;
   explicit HandingOver(Needs needs);
 
   // What is applied is rendered as Installer::RenderAgain does, for who is to make certificates now. The status has the
@@ -30,7 +31,9 @@ class HandingOver {
   Status HandOn(const Context& ctx, api::Provider& provider, const Observation& o, Certifier::Kept& kept);
   Status Send(const Context& ctx, const api::Provider& provider, const std::vector<kube::Manifest>& manifests,
               kube::Inventory& inventory, Certifier::Kept& kept);
-  Status LetGo(const Context& ctx, const Observation& o, const std::vector<kube::ObjectId>& ids);
+  Status SendEach(const Context& ctx, const api::Provider& provider, Plan& plan, kube::Inventory& inventory,
+                  Certifier::Kept& kept);
+  Status LetGo(const Context& ctx, const Observation& o, const Plan& plan, bool owned);
 
   Needs needs_;
   ReleaseApplier applier_;

@@ -58,7 +58,7 @@ struct Certifier::Known {
         if (name.ends_with(".crt")) held += value;
       }
     }
-    const std::set<std::string> as_written = HeldWebhooks(target);
+    const std::set<std::string> as_written = HeldPlaces(target);
     const Json* webhooks = Find(target.json(), {"webhooks"});
     for (size_t i = 0; i < bundles.size(); ++i) {
       if (webhooks != nullptr && as_written.contains(GetString((*webhooks)[i], {"name"}))) continue;

@@ -38,25 +38,25 @@ Status Certifier::LeaveBundles(const Context& ctx, const kube::ObjectId& id) {
 }
 
 // cert-manager's --enable-certificate-owner-ref makes the Certificate its owner.
-Status Certifier::Disown(const Context& ctx, const kube::ObjectId& id) {
+Result<bool> Certifier::Disown(const Context& ctx, const kube::ObjectId& id) {
   const kube::Resource& secrets = kube::Builtin("Secret");
   auto live = client_.Get(ctx, secrets, id.ns, id.name, {.metadata_only = true});
-  if (!live.ok() && live.code() == Code::kNotFound) return Ok();
+  if (!live.ok() && live.code() == Code::kNotFound) return false;
   if (!live.ok()) return live.error().With(id.ToString());
   const Json* owners = Find(live->json(), {"metadata", "ownerReferences"});
-  if (owners == nullptr || !owners->is_array()) return Ok();
+  if (owners == nullptr || !owners->is_array()) return false;
   Json others = Json::array();
   for (const Json& owner : *owners) {
     if (!GetString(owner, {"apiVersion"}).starts_with("cert-manager.io/")) others.push_back(owner);
   }
-  if (others.size() == owners->size()) return Ok();
+  if (others.size() == owners->size()) return false;
   Json patch = Json::object();
   patch["metadata"]["ownerReferences"] = std::move(others);
   patch["metadata"]["resourceVersion"] = live->resource_version();
   auto patched = client_.Patch(ctx, secrets, id.ns, id.name, kube::PatchType::kMerge, patch, AsCertifier());
   if (!patched.ok()) return patched.error().With(id.ToString());
   tracks_.Expect(id, patched->resource_version());
-  return Ok();
+  return true;
 }
 
 }  // namespace capi::ops

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <charconv>
 #include <functional>
 #include <vector>
@@ -32,12 +33,17 @@ void ForEachManager(const kube::Object& object,
   }
 }
 
-// Of the webhooks that somebody has a field of: their key, and those fields.
-void ForEachWebhook(const Json& fields, const std::function<void(const std::string& key, const Json& below)>& take) {
+// Where it has, or may have, a bundle, of all that somebody has a field of: the place, and those fields.
+void ForEachPlace(const Json& fields, const std::function<void(const std::string& place, const Json& below)>& take) {
+  if (const Json* below = Find(fields, {"f:spec", "f:conversion", "f:webhook"})) take(kOnlyPlace, *below);
+  const Json* spec = Find(fields, {"f:spec"});
+  if (spec != nullptr && (spec->contains("f:service") || spec->contains("f:caBundle"))) take(kOnlyPlace, *spec);
   const Json* webhooks = Find(fields, {"f:webhooks"});
   if (webhooks == nullptr || !webhooks->is_object()) return;
   for (const auto& [key, below] : webhooks->items()) {
-    if (key.starts_with("k:")) take(key.substr(2), below);
+    if (!key.starts_with("k:")) continue;
+    auto named = ParseJson(key.substr(2));
+    if (named.ok()) take(GetString(*named, {"name"}), below);
   }
 }
 
@@ -52,16 +58,21 @@ bool HasBundles(const kube::GroupKind& kind) {
 
 bool TellsOfCertificates(const kube::GroupKind& kind) { return HasBundles(kind) || kube::Is(kind, "", "Secret"); }
 
-std::string BundleMark(const std::string& bundle_hash, int count, int others) {
-  const std::string mark = BundleMark(bundle_hash, count);
-  return others > 0 ? fmt::format("{}/{}", mark, others) : mark;
+std::string BundleMark(const std::string& bundle_hash, int count, const std::set<std::string>& others) {
+  const std::string mark = fmt::format("{}/{}", bundle_hash, count);
+  return others.empty() ? mark
+                        : fmt::format("{}/{}", mark, Join(std::vector<std::string>(others.begin(), others.end()), ","));
 }
 
 int FilledIn(const std::string& mark) { return NumberOf(Split(mark, '/'), 1); }
 
-int KnownTo(const std::string& mark) {
+bool HasUnknown(const std::string& mark, const kube::Object& object) {
   const auto parts = Split(mark, '/');
-  return NumberOf(parts, 1) + NumberOf(parts, 2);
+  const auto others = parts.size() > 2 ? Split(parts[2], ',') : std::vector<std::string>();
+  const std::set<std::string> held = HeldPlaces(object), places = PlacesIn(object);
+  return std::any_of(places.begin(), places.end(), [&](const std::string& place) {
+    return !held.contains(place) && std::find(others.begin(), others.end(), place) == others.end();
+  });
 }
 
 bool SaysOf(const std::string& mark, const std::string& bundle_hash, int held) {
@@ -69,29 +80,24 @@ bool SaysOf(const std::string& mark, const std::string& bundle_hash, int held) {
   return parts.size() >= 2 && parts[0] == bundle_hash && parts[1] == std::to_string(held);
 }
 
-int PlacesIn(const kube::Object& object) {
-  std::set<std::string> webhooks;
-  bool is_one = false;
+std::set<std::string> PlacesIn(const kube::Object& object) {
+  std::set<std::string> places;
   ForEachManager(object, [&](const std::string&, const Json& fields) {
-    ForEachWebhook(fields, [&](const std::string& key, const Json&) { webhooks.insert(key); });
-    is_one = is_one || Find(fields, {"f:spec", "f:conversion", "f:webhook"}) != nullptr ||
-             Find(fields, {"f:spec", "f:service"}) != nullptr;
+    ForEachPlace(fields, [&](const std::string& place, const Json&) { places.insert(place); });
   });
-  return static_cast<int>(webhooks.size()) + (is_one ? 1 : 0);
+  return places;
 }
 
-std::set<std::string> HeldWebhooks(const kube::Object& object) {
-  std::set<std::string> names;
+std::set<std::string> HeldPlaces(const kube::Object& object) {
+  std::set<std::string> places;
   ForEachManager(object, [&](const std::string& manager, const Json& fields) {
     if (manager != api::kCertificateManager) return;
-    ForEachWebhook(fields, [&](const std::string& key, const Json& below) {
-      auto named = ParseJson(key);
-      if (named.ok() && Find(below, {"f:clientConfig", "f:caBundle"}) != nullptr) {
-        names.insert(GetString(*named, {"name"}));
-      }
+    ForEachPlace(fields, [&](const std::string& place, const Json& below) {
+      const bool held = below.contains("f:caBundle") || Find(below, {"f:clientConfig", "f:caBundle"}) != nullptr;
+      if (held) places.insert(place);
     });
   });
-  return names;
+  return places;
 }
 
 }  // namespace capi::ops

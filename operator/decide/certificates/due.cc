@@ -21,7 +21,7 @@ const CertificateSeen* CertificateOf(const Fleet& fleet, const std::string& ca_f
 bool IsWhole(const CertificateSeen& seen) { return seen.held >= kCertificateKeys; }
 
 bool Trusts(const BundleSeen& target, const CertificateSeen& certificate) {
-  return SaysOf(target.mark, certificate.state.bundle, target.held);
+  return !target.came && SaysOf(target.mark, certificate.state.bundle, target.held);
 }
 
 // Of a release that was applied before: it goes, whoever makes certificates.
@@ -30,8 +30,13 @@ bool IsStale(const Observation& o, const kube::ObjectId& id) {
   return entry != nullptr && entry->stale;
 }
 
+// Who writes a later time than the end into a Secret puts off nothing.
+WallTime DueAt(const CertificateState& state) {
+  return state.ends == WallTime() ? state.renew : std::min(state.renew, state.ends);
+}
+
 // The next certificate is there, and not served yet.
-bool IsRenewing(const CertificateSeen& seen) { return seen.held > kCertificateKeys; }
+bool IsRenewing(const CertificateSeen& seen) { return seen.next; }
 
 // They can't be kept here: whoever else is to make them needn't wait for that.
 bool KeepingFails(const Observation& o) {
@@ -58,16 +63,17 @@ bool IsSentInPart(const api::ProviderStatus& status) {
 
 void SeeCertificates(const kube::ObjectId& id, const CertificateMarks& marks, Fleet& fleet) {
   if (id.group_kind() == kube::GroupKind{"", "Secret"}) {
-    if (auto state = ParseState(marks.state)) fleet.certificates.push_back({id, *std::move(state), marks.held});
+    if (auto state = ParseState(marks.state))
+      fleet.certificates.push_back({id, *std::move(state), marks.held, marks.next});
   } else if (!marks.ca_from.empty()) {
-    fleet.bundles.push_back({id, marks.ca_from, marks.bundle, marks.held});
+    fleet.bundles.push_back({id, marks.ca_from, marks.bundle, marks.held, marks.came});
   }
 }
 
 std::vector<kube::ObjectId> DueCertificates(const Fleet& fleet, WallTime now) {
   std::vector<kube::ObjectId> due;
   for (const CertificateSeen& seen : fleet.certificates) {
-    if (!IsWhole(seen) || seen.state.renew <= now) due.push_back(seen.id);
+    if (!IsWhole(seen) || DueAt(seen.state) <= now) due.push_back(seen.id);
   }
   for (const BundleSeen& target : fleet.bundles) {
     const CertificateSeen* certificate = CertificateOf(fleet, target.ca_from);
@@ -79,7 +85,7 @@ std::vector<kube::ObjectId> DueCertificates(const Fleet& fleet, WallTime now) {
 std::optional<Millis> NextCertificate(const Fleet& fleet, WallTime now) {
   std::optional<Millis> next;
   for (const CertificateSeen& seen : fleet.certificates) {
-    const auto left = std::max(std::chrono::ceil<Millis>(seen.state.renew - now), Millis(0));
+    const auto left = std::max(std::chrono::ceil<Millis>(DueAt(seen.state) - now), Millis(0));
     next = std::min(next.value_or(left), left);
   }
   return next;

@@ -46,6 +46,9 @@ TEST(Certificates, AreDueForWhatIsNotAsItIsToBe) {  // I19
   const Case cases[] = {
       {"nothing", [](Observation&) {}, {}},
       {"its time has come", [](Observation& o) { o.now += Seconds(100); }, {kSecret}},
+      {"it has ended, whatever was written into its state",
+       [](Observation& o) { o.now += Seconds(200), o.fleet.certificates[0].state.renew += Seconds(1000); },
+       {kSecret}},
       {"not a moment before", [](Observation& o) { o.now += Seconds(99); }, {}},
       {"a value was changed, or taken away", [](Observation& o) { o.fleet.certificates[0].held = 2; }, {kSecret}},
       {"another CA", [](Observation& o) { o.fleet.certificates[0].state.bundle = "ca2"; }, {kWebhooks, kCrd}},
@@ -53,8 +56,8 @@ TEST(Certificates, AreDueForWhatIsNotAsItIsToBe) {  // I19
       {"a bundle was never there",
        [](Observation& o) { o.fleet.bundles[1].mark = "", o.fleet.bundles[1].held = 0; },
        {kCrd}},
-      {"a webhook came that nobody has filled in", [](Observation& o) { o.fleet.bundles[0].held = -1; }, {kWebhooks}},
-      {"some are somebody else's", [](Observation& o) { o.fleet.bundles[0].mark = "ca1/2/3"; }, {}},
+      {"a webhook came that nobody has filled in", [](Observation& o) { o.fleet.bundles[0].came = true; }, {kWebhooks}},
+      {"some are somebody else's", [](Observation& o) { o.fleet.bundles[0].mark = "ca1/2/a.x,b.x"; }, {}},
       {"it calls nobody", [](Observation& o) { o.fleet.bundles[1].mark = "ca1/0", o.fleet.bundles[1].held = 0; }, {}},
       {"somebody else's CA",
        [](Observation& o) {
@@ -185,7 +188,7 @@ TEST(Certificates, GoOverToWhoIsToMakeThem) {  // I19
 TEST(Certificates, GoOverOnceTheNextOneIsServed) {  // I19
   Observation o = Kept();
   o.builtin_certificates = false;
-  o.fleet.certificates[0].held = kCertificateKeys + 1;
+  o.fleet.certificates[0].next = true;
   EXPECT_EQ(StepName(Decide(o)), "Steady");
   o.certificate_trouble.error = Error{Code::kUnavailable, "away", {}};
   EXPECT_EQ(StepName(Decide(o)), "HandOver") << "it may never be";
@@ -259,13 +262,14 @@ TEST(CertificateMarks, SurviveAWatch) {  // I19
   auto object = [](const std::string& manager, const std::string& fields) {
     return kube::Object(*ParseJson(R"({"apiVersion":"v1","kind":"Secret","metadata":{"name":"s","annotations":{
         "operator.cluster.x-k8s.io/certificate-state":"x","cert-manager.io/inject-ca-from":"a/b",
-        "operator.cluster.x-k8s.io/ca-bundle":"h/1/1"},"managedFields":[{"manager":"capi-operator","operation":"Apply",
+        "operator.cluster.x-k8s.io/ca-bundle":"h/1/b.x,c.x"},"managedFields":[{"manager":"capi-operator","operation":"Apply",
         "fieldsV1":{"f:data":{"f:tls.crt":{}}}},{"manager":")" +
                                    manager + R"(","operation":"Apply","fieldsV1":)" + fields + "}]}}"));
   };
   struct Case {
     std::string manager, fields;
     int held;
+    bool next = false, came = false;
   };
   const std::string ours(api::kCertificateManager);
   const Case cases[] = {
@@ -277,18 +281,29 @@ TEST(CertificateMarks, SurviveAWatch) {  // I19
        R"({"f:webhooks":{"k:{\"name\":\"a\"}":{"f:clientConfig":{"f:caBundle":{}}},
            "k:{\"name\":\"b\"}":{"f:clientConfig":{"f:caBundle":{}}}}})",
        2},
-      {ours, R"({"f:data":{"f:ca.crt":{},"f:tls.crt":{},"f:tls.key":{},"f:next.crt":{},"f:next.key":{}}})", 4},
-      {ours, R"({"f:data":{"f:ca.crt":{},"f:tls.crt":{},"f:next.crt":{},"f:next.key":{}}})", 2},
+      {ours, R"({"f:data":{"f:ca.crt":{},"f:tls.crt":{},"f:tls.key":{},"f:next.crt":{},"f:next.key":{}}})", 3, true},
+      {ours, R"({"f:data":{"f:ca.crt":{},"f:tls.crt":{},"f:next.crt":{},"f:next.key":{}}})", 2, true},
       {ours,
        R"({"f:webhooks":{"k:{\"name\":\"a\"}":{"f:clientConfig":{"f:caBundle":{}}},"k:{\"name\":\"b\"}":{},
            "k:{\"name\":\"c\"}":{}}})",
-       -1},
+       1, false, true},
+      {ours,
+       R"({"f:webhooks":{"k:{\"name\":\"a\"}":{"f:clientConfig":{"f:caBundle":{}}},"k:{\"name\":\"b.x\"}":{},
+           "k:{\"name\":\"c.x\"}":{}}})",
+       1},
+      // As many as before, and not the same.
+      {ours,
+       R"({"f:webhooks":{"k:{\"name\":\"a\"}":{"f:clientConfig":{"f:caBundle":{}}},"k:{\"name\":\"b.x\"}":{},
+           "k:{\"name\":\"d\"}":{}}})",
+       1, false, true},
+      {ours, R"({"f:spec":{"f:caBundle":{}}})", 1},
+      {"kubectl", R"({"f:spec":{"f:caBundle":{},"f:service":{}}})", 0, false, true},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.manager + c.fields);
     kube::Object slim = object(c.manager, c.fields);
     SlimToTrace(slim);
-    EXPECT_EQ(TraceOf(slim).marks, (CertificateMarks{"x", "a/b", "h/1/1", c.held}));
+    EXPECT_EQ(TraceOf(slim).marks, (CertificateMarks{"x", "a/b", "h/1/b.x,c.x", c.held, c.next, c.came}));
   }
   kube::Object lost(*ParseJson(R"({"apiVersion":"v1","kind":"Secret","metadata":{"name":"s","namespace":"n",
       "annotations":{"operator.cluster.x-k8s.io/certificate-request":"{}","cert-manager.io/certificate-name":"c"}}})"));

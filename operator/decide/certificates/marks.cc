@@ -1,7 +1,5 @@
 #include "operator/decide/certificates/marks.h"
 
-#include <fmt/core.h>
-
 #include "api/certificates/names.h"
 #include "operator/decide/certificates/bundles.h"
 
@@ -16,25 +14,20 @@ int CountBundles(const Json& fields) {
   return count;
 }
 
-int CountKeys(const Json& fields) {
-  const Json* data = Find(fields, {"f:data"});
-  int count = 0;
-  for (const char* key : {"f:ca.crt", "f:tls.crt", "f:tls.key"}) {
-    count += data != nullptr && data->contains(key) ? 1 : 0;
-  }
-  // One more than all: a renewal is on its way.
-  return count == kCertificateKeys && data->contains("f:next.crt") ? count + 1 : count;
-}
-
-int HeldIn(const kube::Object& object) {
+void SeeHeld(const kube::Object& object, CertificateMarks& marks) {
   const Json* entries = Find(object.json(), {"metadata", "managedFields"});
-  if (entries == nullptr || !entries->is_array()) return 0;
+  if (entries == nullptr || !entries->is_array()) return;
   for (const Json& entry : *entries) {
     if (GetString(entry, {"manager"}) != api::kCertificateManager) continue;
     const Json* fields = Find(entry, {"fieldsV1"});
-    if (fields != nullptr) return CountKeys(*fields) + CountBundles(*fields);
+    if (fields == nullptr) continue;
+    for (const char* key : {"f:ca.crt", "f:tls.crt", "f:tls.key"}) {
+      marks.held += Find(*fields, {"f:data", key}) != nullptr ? 1 : 0;
+    }
+    marks.held += CountBundles(*fields);
+    marks.next = Find(*fields, {"f:data", "f:next.crt"}) != nullptr;
+    return;
   }
-  return 0;
 }
 
 // Of a Secret that says what it is to hold, and not how it stands: that was lost, and so it is due at once.
@@ -56,20 +49,21 @@ CertificateMarks MarksIn(const kube::Object& object) {
     marks.ca_from = SecretMark(object.annotation(api::kAnnotationInjectCaFromSecret));
   }
   marks.bundle = object.annotation(api::kAnnotationCaBundle);
-  if (!marks.state.empty() || !marks.bundle.empty()) marks.held = HeldIn(object);
-  // None at all: there is one that the mark doesn't know of, a webhook that came since.
-  if (!marks.bundle.empty() && PlacesIn(object) > KnownTo(marks.bundle)) marks.held = -1;
+  if (!marks.state.empty() || !marks.bundle.empty()) SeeHeld(object, marks);
+  marks.came = !marks.bundle.empty() && HasUnknown(marks.bundle, object);
   return marks;
 }
 
 Json AsJson(const CertificateMarks& marks) {
   if (marks == CertificateMarks{}) return Json();
-  return {{"state", marks.state}, {"caFrom", marks.ca_from}, {"bundle", marks.bundle}, {"held", marks.held}};
+  return {{"state", marks.state}, {"caFrom", marks.ca_from}, {"bundle", marks.bundle},
+          {"held", marks.held},   {"next", marks.next},      {"came", marks.came}};
 }
 
 CertificateMarks MarksFrom(const Json& kept) {
-  return {GetString(kept, {"state"}), GetString(kept, {"caFrom"}), GetString(kept, {"bundle"}),
-          static_cast<int>(GetInt(kept, {"held"}))};
+  return {GetString(kept, {"state"}),  GetString(kept, {"caFrom"}),
+          GetString(kept, {"bundle"}), static_cast<int>(GetInt(kept, {"held"})),
+          GetBool(kept, {"next"}),     GetBool(kept, {"came"})};
 }
 
 std::string StateText(const CertificateState& state) {
@@ -90,7 +84,5 @@ std::optional<CertificateState> ParseState(const std::string& text) {
   if (ends.ok()) state.ends = *ends;
   return state;
 }
-
-std::string BundleMark(const std::string& bundle_hash, int count) { return fmt::format("{}/{}", bundle_hash, count); }
 
 }  // namespace capi::ops

@@ -17,7 +17,9 @@ struct CertificateMarks {
   std::string state;    // of a Secret: StateText
   std::string ca_from;  // whose CA an injector has to fill in: NAMESPACE/CERTIFICATE, or SecretMark(NAMESPACE/SECRET)
   std::string bundle;   // of what has such CAs: BundleMark of the bundle that was filled in last
-  int held = 0;  // values still as written: keys of a Secret (4 with a next one), or CA bundles (-1: one came since)
+  int held = 0;         // values still as written: of a Secret kCertificateKeys at most, or CA bundles
+  bool next = false;    // of a Secret: it has a next certificate, too
+  bool came = false;    // of what has such CAs: something that they belong in came since
   bool operator==(const CertificateMarks&) const = default;
 };
 
@@ -39,9 +41,6 @@ struct CertificateState {
 std::string StateText(const CertificateState& state);
 // nullopt: the Secret isn't the operator's to keep.
 std::optional<CertificateState> ParseState(const std::string& text);
-
-// HASH/COUNT, where `count` bundles were filled in.
-std::string BundleMark(const std::string& bundle_hash, int count);
 
 inline constexpr int kCertificateKeys = 3;  // ca.crt, tls.crt, tls.key
 
