@@ -360,22 +360,23 @@ class Beside(rights.OnAServer):
         world.must("apply", "--server-side", "-f", "-", given=json.dumps(alone.CONTROLLER))
         self.assertEqual(self.await_taken_over(), renewals, "both renew it at the same time")
         world.until("they are let go", lambda: not any(STATE in item["metadata"]["annotations"] for item in world.issued().values()))
-        theirs, now_trusting = self.await_issued()
-        self.assertEqual({name: issued.decoded(item) for name, item in theirs.items()}, served)
+        gone_over, now_trusting = self.await_issued()
+        self.assertEqual({name: issued.decoded(item) for name, item in gone_over.items()}, served)
         self.assertEqual(now_trusting, trusting)
         self.assertEqual(world.in_namespaces(CERTIFICATES_GROUP, "certificaterequests"), [], "nothing is issued anew")
-        for name, item in theirs.items():
+        for name, item in gone_over.items():
             self.compare(name, facts[name], issued.facts(item))
         self.assertEqual(world.pods(), pods)
 
-        # Theirs alone from here on: a Certificate that signs itself, and one of a CA.
-        for name in ("capa-serving-cert", "capa-of-root"):
+        # Theirs from here on: one that signs itself, one of a CA, and a CA, of which what it issued before stays.
+        theirs = {"capa-serving-cert", "capa-of-root", "capa-intermediate"}
+        for name in theirs:
             world.renew(name)
         new = lambda: {name for name, item in world.issued().items() if issued.decoded(item)["tls.crt"] != served[name]["tls.crt"]}  # noqa: E731
-        world.until("cert-manager has renewed them", lambda: new() == {"capa-serving-cert", "capa-of-root"}, words=world.words)
+        world.until("cert-manager has renewed them", lambda: new() == theirs, words=world.words)
         self.await_taken_over()
-        theirs, trusting = self.await_issued()
-        renewed = {name: issued.decoded(item) for name, item in theirs.items()}
+        last, trusting = self.await_issued()
+        renewed = {name: issued.decoded(item) for name, item in last.items()}
 
         world.end_cert_manager()
         world.must("delete", "deployment", "cert-manager", "-n", "default")
