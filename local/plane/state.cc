@@ -1,5 +1,8 @@
 #include "local/plane/state.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <filesystem>
 
 #include "base/files.h"
@@ -26,6 +29,16 @@ Result<ProcessState> Decode(const Json& json) {
   return out;
 }
 
+// On a disk without room for a second file. Who reads meanwhile may see half of it, and takes it for none.
+bool WroteInPlace(const std::string& path, const std::string& text) {
+  const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  const auto size = static_cast<ssize_t>(text.size());
+  const bool done = pwrite(fd, text.data(), text.size(), 0) == size && ftruncate(fd, size) == 0;
+  close(fd);
+  return done;
+}
+
 }  // namespace
 
 Result<PlaneState> ReadState(const std::string& path) {
@@ -48,15 +61,19 @@ Status WriteState(const std::string& path, const PlaneState& state) {
                {"ready", state.ready},           {"port", state.port},
                {"message", state.message},       {"processes", Json::array()}};
   for (const ProcessState& one : state.processes) json["processes"].push_back(Encode(one));
-  return WriteFile(path, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n", 0600);
+  const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  Status done = WriteFile(path, text, 0600);
+  if (done.ok() || WroteInPlace(path, text)) return Ok();
+  std::error_code ignored;
+  std::filesystem::remove(path, ignored);
+  return done;
 }
 
 void BeginState(const std::string& path, pid_t supervisor, WallTime now) {
   const auto before = ReadState(path);
   PlaneState state{.supervisor = supervisor, .started = now, .message = "starting"};
   if (before.ok()) state.port = before->port;
-  std::error_code ignored;
-  if (!WriteState(path, state).ok()) std::filesystem::remove(path, ignored);
+  (void)WriteState(path, state);
 }
 
 }  // namespace capi::local

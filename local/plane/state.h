@@ -36,6 +36,8 @@ struct PlaneState {
 
 // kNotFound where there is none; kInvalidArgument where it can't be read.
 Result<PlaneState> ReadState(const std::string& path);
+// Where it fails there is no file any more: one of before would tell of processes that are gone. A full disk, though,
+// has room for it as a rule, in the place of the one that is there.
 Status WriteState(const std::string& path, const PlaneState& state);
 
 // The file of a run that begins: not ready, with the port of the one before. Where it can't be written there is none: a

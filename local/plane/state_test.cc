@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "base/files.h"
 #include "base/testing/temp_folder.h"
 
@@ -42,6 +45,30 @@ TEST(State, OfARunThatBeginsIsNotTheOneOfTheRunBefore) {
   EXPECT_FALSE(state->ready);
   EXPECT_EQ(state->port, 6443);
   EXPECT_TRUE(state->processes.empty());
+}
+
+// Rule G3: on a full disk `status` went on telling of an etcd that was killed.
+TEST(State, IsWrittenWhereThereIsNoRoomForASecondFile) {
+  TempFolder temp;
+  // A second file of this name and more would have too long a name.
+  const std::string path = temp / std::string(250, 's');
+  const PlaneState state{.supervisor = 7, .ready = true, .port = 6443, .message = "a longer one"};
+  ASSERT_FALSE(WriteState(path, state).ok());
+  std::ofstream(path) << std::string(4096, ' ');
+  ASSERT_TRUE(WriteState(path, state).ok());
+  EXPECT_EQ(*ReadState(path), state);
+  const PlaneState shorter{.supervisor = 7};
+  ASSERT_TRUE(WriteState(path, shorter).ok());
+  EXPECT_EQ(*ReadState(path), shorter);
+}
+
+// No file is better than one that tells of another time.
+TEST(State, IsGoneWhereItCannotBeWritten) {
+  TempFolder temp;
+  const std::string path = temp / "state.json";
+  std::filesystem::create_directory(path);
+  EXPECT_FALSE(WriteState(path, {.supervisor = 7}).ok());
+  EXPECT_EQ(ReadState(path).code(), Code::kNotFound);
 }
 
 }  // namespace
