@@ -62,13 +62,22 @@ std::optional<Flag> FlagOf(const std::string& argument) {
   return flag;
 }
 
+// Behind "--" are no flags of the program; but those of another one, where that is a wrapper: tini -- /manager
+// --port=1.
+std::vector<std::string>::iterator EndOfFlags(std::vector<std::string>& values) {
+  const auto end = std::find(values.begin(), values.end(), "--");
+  if (end == values.end() || end + 1 == values.end() || !(end + 1)->starts_with('/')) return end;
+  const bool wraps =
+      std::any_of(end + 2, values.end(), [](const std::string& word) { return FlagOf(word).has_value(); });
+  return wraps ? values.end() : end;
+}
+
 class Leading {
  public:
   explicit Leading(const ArgumentOptions& options) : options_(options) {}
 
   Arguments All(std::vector<std::string> values) {
-    // Behind "--" are no flags.
-    const auto end = std::find(values.begin(), values.end(), "--");
+    const auto end = EndOfFlags(values);
     std::vector<std::string> rest(end, values.end());
     values.erase(end, values.end());
     for (size_t i = 0; i < values.size(); ++i) {

@@ -98,6 +98,13 @@ TEST(Arguments, AddFlagsWhoseDefaultIsAPort) {
                                             "--health-addr=127.0.0.1:29440"));
 }
 
+// G5: an image whose entrypoint is tini.
+TEST(Arguments, BehindTheDashesOfAWrapperAreItsProgramsFlags_G5) {
+  EXPECT_THAT(On({"--", "/manager", "--health-addr=:9440"}).values,
+              ElementsAre("--", "/manager", "--health-addr=127.0.0.1:29440"));
+  EXPECT_THAT(On({"--v=1", "--", "/data/file"}).values, testing::Contains("/data/file"));
+}
+
 // G5: behind "--" are no flags, and what is added stands before it.
 TEST(Arguments, BehindTheEndOfFlagsAreNone_G5) {
   Arguments arguments = On({"--v=1", "--", "--webhook-port=9443", "/etc/a"},

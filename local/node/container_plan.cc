@@ -26,7 +26,7 @@ constexpr KnownMount kKnownMounts[] = {
 constexpr std::array kOwn = {"HOME", "TMPDIR", "KUBECONFIG"};
 // Of an image they name files of its own, which aren't there on this machine.
 constexpr std::array kOfImagesFiles = {"SSL_CERT_FILE", "SSL_CERT_DIR"};
-constexpr std::array kOpen = {"PATH", "NO_PROXY", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR"};
+constexpr std::array kOpen = {"PATH", "NO_PROXY", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR", "CAPI_LOCAL_PLANE"};
 
 std::vector<std::string> Words(const Json& container, const char* field, const Variables& variables) {
   std::vector<std::string> words;

@@ -21,15 +21,18 @@ namespace capi::local {
 // Thread-safe.
 class Runners {
  public:
-  // False where `alone`, and another Pod of `owner` has a process that is alone, too, or one of the same `container`.
-  // End() after a true.
+  // False where another Pod of `owner` has a process of the same `container`, and one of the two has to be alone, or of
+  // another one, and both have. End() after a true.
   bool Begin(const std::string& owner, const std::string& pod, const std::string& container, bool alone) {
     MutexLock lock(mu_);
     if (owner.empty()) return true;
     if (alone) alone_[owner].insert(pod);
     auto& running = running_[owner];
-    auto is_other = [&](const Run& run) { return run.pod != pod && (run.alone || run.container == container); };
-    if (alone && std::any_of(running.begin(), running.end(), is_other)) return false;
+    auto is_other = [&](const Run& run) {
+      const bool same = run.container == container;
+      return run.pod != pod && ((alone && run.alone) || (same && (alone || run.alone)));
+    };
+    if (std::any_of(running.begin(), running.end(), is_other)) return false;
     running.push_back({pod, container, alone});
     return true;
   }

@@ -21,6 +21,7 @@ TEST(Runners, OneAloneAmongPods_G5) {
            {"its proxy counts for nothing",
             {{"a", "p", false, true}, {"b", "p", false, true}, {"a", "m", true, true}, {"b", "m", true, false}}},
            {"a former one of the same container", {{"a", "m", false, true}, {"b", "m", true, false}}},
+           {"one that was planned before its help was had", {{"a", "m", true, true}, {"b", "m", false, false}}},
            {"one of another name that is alone", {{"a", "m", true, true}, {"b", "n", true, false}}},
            {"two of a Pod", {{"a", "m", true, true}, {"a", "n", true, true}}},
        }) {

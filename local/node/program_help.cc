@@ -20,6 +20,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/processes/process.h"
+#include "local/node/container_plan.h"
 
 namespace capi::local {
 namespace {
@@ -61,6 +62,9 @@ class Pipe {
   const std::array<int, 2> ends_;
 };
 
+// By itself, and not for want of a library or by a signal.
+constexpr int kNotRun = 126;
+
 struct Answer {
   Flags flags;
   bool ended = false;  // by itself
@@ -78,19 +82,22 @@ Result<Answer> AskProgram(const Context& ctx, const std::string& path, const std
   const pid_t group = process->pid();
   std::string text;
   bool late = false;
-  while (!process->Wait(kTick)) {
+  std::optional<int> code;
+  while (!(code = process->Wait(kTick))) {
     pipe->Drain(text);
     late = late || !soon.Check().ok();
     if (late) process->Signal(SIGKILL);
   }
   kill(-group, SIGKILL);
   pipe->Drain(text);
-  return Answer{FlagsOfHelp(text), !late};
+  return Answer{FlagsOfHelp(text), !late && *code < kNotRun};
 }
 
-// What a file is: another one has another key.
+// What a file is: another one has another key. The number is that of how a help is read: a change of it is one of this.
+constexpr int kReading = 1;
 std::string KeyOf(const std::string& path, const struct stat& file) {
-  return fmt::format("{} {} {} {} {}", path, file.st_size, file.st_mtim.tv_sec, file.st_mtim.tv_nsec, file.st_ino);
+  return fmt::format("{} {} {} {} {} {}", kReading, path, file.st_size, file.st_mtim.tv_sec, file.st_mtim.tv_nsec,
+                     file.st_ino);
 }
 
 bool IsMachineCode(const std::string& path) {
@@ -127,7 +134,7 @@ void Keep(const std::string& file, const std::string& key, const Flags& flags) {
   std::filesystem::create_directories(file.substr(0, file.rfind('/')), ignored);
   Json json = {{"program", key}, {"flags", Json::object()}};
   for (const auto& [name, value] : flags) json["flags"][name] = value;
-  (void)WriteFile(file, ToJsonText(json));
+  (void)WriteFile(file, ToJsonText(json), 0600);
 }
 
 // The last answer of those that it gives in its times.
@@ -160,14 +167,16 @@ Result<Flags> ProgramHelp::Of(const Context& ctx, const std::string& path, const
   const std::string key = KeyOf(path, file);
   const Turns::Turn turn = TRY(asked_.Take(ctx, key));
   if (auto known = KnownFlags(ctx, key)) return *known;
-  const bool keeps = !folder_.empty() && IsMachineCode(path);
+  // A default may be the value of a variable, which no file is to have, and which is another one tomorrow.
+  const bool keeps = !folder_.empty() && IsMachineCode(path) && ValuesToHide(environment).empty();
   auto kept = keeps ? ReadKept(FileOf(folder_, path), key) : std::nullopt;
   Answer answer;
   if (kept) {
     answer = {std::move(*kept), true};
   } else {
     answer = TRY(AskPatiently(ctx, path, folder, environment));
-    if (keeps && answer.ended) Keep(FileOf(folder_, path), key, answer.flags);
+    // An answer without flags may be that of a program that can't start for now.
+    if (keeps && answer.ended && !answer.flags.empty()) Keep(FileOf(folder_, path), key, answer.flags);
   }
   MutexLock lock(mu_);
   Known& known = known_[key];

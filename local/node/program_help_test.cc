@@ -100,19 +100,21 @@ TEST_F(Help, IsAskedOnceByMany_G5) {
 // G5: the next node of this machine doesn't ask a program that hasn't changed.
 class KeptHelp : public testing::Test {
  protected:
-  KeptHelp() { std::filesystem::copy_file("/bin/sh", path_); }
+  KeptHelp() { std::filesystem::copy_file("/bin/ls", path_); }
   Result<Flags> Ask() {
     ProgramHelp next(cache_);
-    return next.Of({}, path_, folder_.path(), {"PATH=/usr/bin:/bin"});
+    return next.Of({}, path_, folder_.path(), environment_);
   }
   std::string File() const { return cache_ + "/" + ListDir(cache_)->front(); }
 
+  std::vector<std::string> environment_ = {"PATH=/usr/bin:/bin", "CAPI_LOCAL_PLANE=0123456789abcdef"};
   TempFolder folder_;
   const std::string path_ = folder_ / "program", cache_ = folder_ / "cache/help";
 };
 
 TEST_F(KeptHelp, CountsAsLongAsItsProgramIsTheSame_G5) {
   const Flags own = Ask().value();
+  ASSERT_THAT(own, testing::Not(IsEmpty()));
   ASSERT_THAT(ListDir(cache_).value(), testing::SizeIs(1));
   Json json = ValueOrAbort(ParseJson(*ReadFile(File())), "what is kept");
   json["flags"] = {{"port", "1"}};
@@ -128,6 +130,13 @@ TEST_F(KeptHelp, CountsAsLongAsItsProgramIsTheSame_G5) {
   std::filesystem::last_write_time(path_, std::filesystem::file_time_type::clock::now() + Seconds(5));
   EXPECT_EQ(Ask().value(), own) << "another program";
   EXPECT_THAT(ListDir(cache_).value(), testing::SizeIs(1));
+}
+
+// G3: a program may print the value of a variable as a flag's default.
+TEST_F(KeptHelp, IsNoneWhereAVariableIsNamed_G5) {
+  environment_.emplace_back("X_TOKEN=hunter2");
+  EXPECT_THAT(Ask().value(), testing::Not(IsEmpty()));
+  EXPECT_FALSE(std::filesystem::exists(cache_));
 }
 
 TEST_F(KeptHelp, IsNoneOfAScript_G5) {

@@ -159,8 +159,9 @@ Result<Program> ImageStore::Find(const Context& ctx, const api::OciReference& re
   ctx.log.Warn("files of an image were lost on this machine: it is pulled again", {{"image", reference.ToString()}});
   auto again =
       starts ? Pull(ctx.WithTimeout(kAnew), ctx.WithTimeout(kLook), reference, true) : Pull(ctx, ctx, reference, true);
-  if (again.ok()) {
-    // What it removes itself at each start isn't brought back each time.
+  if (again.ok() || (starts && ctx.Check().ok())) {
+    // What it removes itself at each start isn't brought back each time; and who starts doesn't wait each time for a
+    // registry that is away.
     MutexLock lock(mu_);
     counted_.insert(digest);
   }

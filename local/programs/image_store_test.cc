@@ -182,7 +182,8 @@ TEST_F(Images, WhatLiesBesideTheProgramIsPulledAgain_G9) {
   away_ = true;
   EXPECT_TRUE(next.Find(fetch::Hurried(), fetch::At(registry_, "org/manager:v1")).ok());
   away_ = false;
-  EXPECT_TRUE(next.Find({}, fetch::At(registry_, "org/manager:v1")).ok());
+  ImageStore another(folder_.path(), [](const std::string&) { return fetch::OciOptions(); });  // of the next run
+  EXPECT_TRUE(another.Find({}, fetch::At(registry_, "org/manager:v1")).ok());
   EXPECT_TRUE(std::filesystem::is_directory(lost));
   // What is more than there was is of who works in it.
   ASSERT_TRUE(WriteFile(FolderOf(digest) + "/root/more", "").ok());
@@ -201,6 +202,14 @@ TEST_F(Images, WhatAProgramRemovesIsPulledAgainOnce_G9) {
     ASSERT_TRUE(std::filesystem::remove(FolderOf(digest) + "/root/app"));
     Asked();
     EXPECT_TRUE(next.Find({}, fetch::At(registry_, "org/manager:v1")).ok());
+    EXPECT_EQ(Asked() > 0, pulls);
+  }
+  // Nor for a registry that is away.
+  away_ = true;
+  ImageStore last(folder_.path(), [](const std::string&) { return fetch::OciOptions(); });
+  for (bool pulls : {true, false}) {
+    Asked();
+    EXPECT_TRUE(last.Find({}, fetch::At(registry_, "org/manager:v1")).ok());
     EXPECT_EQ(Asked() > 0, pulls);
   }
 }
