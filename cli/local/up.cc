@@ -199,7 +199,7 @@ Status Fill(const Context& ctx, const GlobalOptions& global, const local::PlaneF
     LiveLines lines(world.err, world.err_columns);
     TRY(AwaitPlane(ctx.WithTimeout(Seconds(asked.timeout)), folder, 0, lines, kAway));
   }
-  return AwaitProviders(ctx, folder, asked.timeout, world);
+  return AwaitProviders(ctx, folder, asked, world);
 }
 
 // Of two at once the other one may have been faster, and then it isn't this run's to end.
