@@ -442,6 +442,17 @@ TEST(Await, SaysWhatTheOperatorSays) {
   FakeApi ready({{get, {Provider("False", false), Provider("True", false)}}});
   EXPECT_TRUE(AwaitReady(Context{}, ready.client(), ids, Seconds(60), lines).ok());
   EXPECT_THAT(terminal.str(), HasSubstr("0 of 1 are ready. InfrastructureProvider ns/x: Why: so\n"));
+  // An operator that has just started hasn't looked yet; of what it says itself nothing is waited out.
+  const Millis long_time = std::chrono::hours(1), no_time(0);
+  FakeApi stale({{get, {Provider("False", true), Provider("False", true), Provider("True", false)}}});
+  EXPECT_TRUE(AwaitReady(Context{}, stale.client(), ids, Seconds(60), lines, long_time).ok());
+  FakeApi refused({{get, {Provider("False", true), Provider("False", false), Provider("False", true)}}});
+  EXPECT_EQ(AwaitReady(Context{}, refused.client(), ids, Seconds(60), lines, long_time).code(),
+            Code::kFailedPrecondition);
+  EXPECT_EQ(AwaitReady(Context{}, stalled.client(), ids, Seconds(60), lines, Millis(1)).code(),
+            Code::kFailedPrecondition);
+  EXPECT_EQ(AwaitReady(Context{}, stalled.client(), ids, Seconds(60), lines, no_time).code(),
+            Code::kFailedPrecondition);
   FakeApi gone({});
   EXPECT_FALSE(AwaitReady(Context{}, gone.client(), ids, Seconds(60), lines).ok());
 }

@@ -84,12 +84,17 @@ Status AwaitLook(const Context& ctx, kube::Client& client, const std::vector<api
 }
 
 Status AwaitReady(const Context& ctx, kube::Client& client, const std::vector<api::ProviderId>& ids, Seconds timeout,
-                  LiveLines& lines) {
+                  LiveLines& lines, Millis old_words) {
+  const MonoTime believed = ctx.clock->Monotonic() + old_words;
   size_t ready = 0;
   for (const api::ProviderId& id : ids) {
+    bool moved = false;
     auto ended = [&](const Seen& seen) {
       lines.Draw({fmt::format("{} of {} are ready. {}: {}", ready, ids.size(), Describe(id), WordsOf(seen))});
-      return seen.progress == ProviderProgress::kReady || seen.progress == ProviderProgress::kStalled;
+      const bool stalled = seen.progress == ProviderProgress::kStalled;
+      moved = moved || !stalled;
+      if (stalled) return moved || ctx.clock->Monotonic() >= believed;
+      return seen.progress == ProviderProgress::kReady;
     };
     Seen seen = TRY(Poll(ctx.WithTimeout(timeout), client, id, ended));
     if (seen.progress == ProviderProgress::kReady) {

@@ -31,8 +31,9 @@ Status AwaitLook(const Context& ctx, kube::Client& client, const std::vector<api
                  Seconds limit = kLookLimit);
 
 // Waits until each is Ready, `timeout` for each, and shows how far they are. kDeadlineExceeded says what holds the
-// first one back, kFailedPrecondition that it doesn't go on by itself.
+// first one back, kFailedPrecondition that it doesn't go on by itself: a Stalled that is there from the beginning on
+// counts when it has stayed for `old_words`, since an operator that has just started may not have looked yet.
 Status AwaitReady(const Context& ctx, kube::Client& client, const std::vector<api::ProviderId>& ids, Seconds timeout,
-                  LiveLines& lines);
+                  LiveLines& lines, Millis old_words = Millis(0));
 
 }  // namespace capi::cli

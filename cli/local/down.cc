@@ -70,6 +70,13 @@ Status LocalDown(const Context& ctx, const LocalDownOptions& options, World& wor
   }
   if (!stopped.ok()) return stopped.error();
   const std::string ended = stopped->ran ? "The plane has ended" : "The plane doesn't run";
+  if (!options.deletes && folder->IsHalfDeleted()) {
+    world.out << fmt::format(
+        "{}; what an interrupted `down --delete` has left in {} is deleted by `local down --delete`, or by the next "
+        "`local up`\n",
+        ended, folder->path());
+    return Ok();
+  }
   if (!options.deletes) {
     world.out << fmt::format("{}; its data is kept in {}\n", ended, folder->path());
     return Ok();

@@ -13,6 +13,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 // A plane whose API server is the cluster a, with a process that holds its lock as the supervisor does.
 class Down : public move::Moves {
@@ -72,6 +73,15 @@ TEST_F(Down, AsksNoPlaneThatWasEndedBefore) {
   EXPECT_EQ(Clusterctl({"local", "down", "--dir", folder_ / "plane"}).code, 0);
   EXPECT_EQ(Delete().code, 0);
   EXPECT_FALSE(IsThere());
+}
+
+TEST_F(Down, SaysThatNothingOfAHalfDeletedOneIsKept) {
+  folder_.Put("plane/etcd.gone/wal", "x");
+  const Outcome got = Clusterctl({"local", "down", "--dir", folder_ / "plane"});
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_THAT(got.out, AllOf(HasSubstr("The plane has ended"), HasSubstr("deleted by `local down --delete`"),
+                             Not(HasSubstr("its data is kept"))));
+  EXPECT_TRUE(IsThere());
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ bool IsOf(const kube::Object& pod, const kube::Object& deployment) {
 std::string NotReady(const kube::Object& deployment, const std::vector<kube::Object>& pods, pid_t supervisor) {
   std::int64_t ready = 0;
   for (const kube::Object& pod : pods) {
-    if (!IsOf(pod, deployment)) continue;
+    if (!IsOf(pod, deployment) || pod.deleting()) continue;  // another one is there by now
     for (const local::ProcessState& told : ProcessesOf(pod)) {
       const local::ProcessState one = AsOfRun(told, supervisor);
       if (!one.ready) return one.message.empty() ? one.name : fmt::format("{}: {}", one.name, one.message);
@@ -102,6 +102,7 @@ Status AwaitManagers(const Context& ctx, kube::Client& client, const local::Plan
     auto seen = Look(ctx, client, folder, labels);
     if (seen.ok() && seen->empty()) return Ok();
     if (seen.ok()) why = *std::move(seen);
+    if (!seen.ok() && why.empty()) why = seen.error().message;
     if (!seen.ok() && !seen.error().Transient() && seen.code() != Code::kDeadlineExceeded) return seen.error();
     lines.Draw({"Waiting for the managers. " + why});
     if (!ctx.Check().ok() || !ctx.clock->Sleep(ctx.stop, kPause)) break;

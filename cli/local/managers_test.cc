@@ -45,6 +45,14 @@ TEST(Managers, AreAllThatAreWanted) {
   EXPECT_EQ(NotReadyOf(all, {Pod("c", kOwn), Pod("c", kOwn)}, kSupervisor), "ns/a: 0 of 1 Pods are ready");
 }
 
+// The node has another one in its place.
+TEST(Managers, OfAPodThatEndsArentWaitedFor) {
+  kube::Object ends = Pod("a", 1 << 30, false);
+  ends.json()["metadata"]["deletionTimestamp"] = "2026-01-02T03:04:05Z";
+  EXPECT_EQ(NotReadyOf({Deployment("a", 1)}, {ends, Pod("a", kOwn)}, kSupervisor), "");
+  EXPECT_EQ(NotReadyOf({Deployment("a", 1)}, {ends}, kSupervisor), "ns/a: 0 of 1 Pods are ready");
+}
+
 // G8: `status` shows no process of an earlier run.
 TEST(Managers, OfAnEarlierRunAreShownWithoutItsProcess) {
   const local::ProcessState told{"ns/p", kOwn, {}, 1, true, 5, ""};

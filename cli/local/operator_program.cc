@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "api/schema/crds.h"
 #include "base/files.h"
 #include "base/strings.h"
@@ -11,6 +13,7 @@
 #include "fetch/oci/image_name.h"
 #include "kube/meta/kind.h"
 #include "local/plane/programs.h"
+#include "local/programs/executable.h"
 #include "local/programs/named.h"
 
 namespace capi::cli {
@@ -21,11 +24,24 @@ constexpr Millis kPause{500};
 
 Result<std::string> Image() { return OperatorImage("", {}); }
 
-// Whether one of them is for that image, as the node looks for it. What can't be read is told by who opens them.
-bool HasOperator(const std::vector<std::string>& binaries, const std::string& image) {
+// The one of them that is for that image, as the node looks for it. What can't be read is told by who opens them.
+std::optional<std::string> OperatorOf(const std::vector<std::string>& binaries, const std::string& image) {
   const auto named = local::ReadNamed(binaries, "--binary");
   const auto name = fetch::ParseImageName(image);
-  return named.ok() && name.ok() && local::FindNamed(*named, *name) != nullptr;
+  const local::Named* found = named.ok() && name.ok() ? local::FindNamed(*named, *name) : nullptr;
+  return found == nullptr ? std::nullopt : std::optional(binaries[static_cast<size_t>(found - named->data())]);
+}
+
+// An earlier run may have named it: those of this one are checked.
+Status CheckNamed(const std::string& entry) {
+  const size_t equals = entry.find('=');
+  const Status runs = local::CheckRuns(entry.substr(equals + 1));
+  if (runs.ok()) return Ok();
+  return Error{runs.code(),
+               fmt::format("the operator's program: {0}. `--binary {1}=` takes it back, and `--binary {1}=PATH` names "
+                           "another one",
+                           runs.error().message, entry.substr(0, equals)),
+               {}};
 }
 
 Status CheckNotNewer(const std::string& what, const api::Version& version) {
@@ -63,7 +79,7 @@ auto Patiently(const Context& ctx, const Call& call) {
 std::vector<std::string> WithOperator(std::vector<std::string> binaries, const std::string& beside,
                                       const Getenv& getenv) {
   auto image = Image();
-  if (!image.ok() || HasOperator(binaries, *image)) return binaries;
+  if (!image.ok() || OperatorOf(binaries, *image)) return binaries;
   // With its tag: it never stands for the operator of another version, which a plane may have still.
   const std::string path = local::FindProgram(kProgram, beside, getenv);
   if (!path.empty()) binaries.push_back(fmt::format("{}={}", *image, path));
@@ -72,7 +88,8 @@ std::vector<std::string> WithOperator(std::vector<std::string> binaries, const s
 
 Status CheckOperatorProgram(const std::vector<std::string>& binaries, const std::string& beside, const Getenv& getenv) {
   const std::string image = TRY(Image());
-  if (HasOperator(WithOperator(binaries, beside, getenv), image)) return Ok();
+  if (const auto named = OperatorOf(binaries, image)) return CheckNamed(*named);
+  if (OperatorOf(WithOperator(binaries, beside, getenv), image)) return Ok();
   return Error{Code::kNotFound,
                fmt::format("{} not found: it is neither in {}, where clusterctl is, nor in PATH. Name it with "
                            "--binary {}=PATH (`make build` makes it)",

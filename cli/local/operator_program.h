@@ -16,7 +16,8 @@ namespace capi::cli {
 std::vector<std::string> WithOperator(std::vector<std::string> binaries, const std::string& beside,
                                       const Getenv& getenv);
 
-// kNotFound, with what to do, where `binaries` have none for that image and there is no program of it.
+// kNotFound, with what to do, where `binaries` have none for that image and there is no program of it. One that is
+// named and doesn't run is an error, too: without its operator nothing of a plane goes on.
 Status CheckOperatorProgram(const std::vector<std::string>& binaries, const std::string& beside, const Getenv& getenv);
 
 // kFailedPrecondition where a newer clusterctl has brought the plane's operator in: before anything of it is ended, or

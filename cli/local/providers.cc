@@ -15,6 +15,11 @@
 namespace capi::cli {
 namespace {
 
+// How long an operator that has just started may take to look at a provider, beside others.
+constexpr Millis kOldWords{15'000};
+// For one look, where no time is left.
+constexpr Millis kOneLook{5'000};
+
 constexpr api::ProviderType kWithDefault[] = {api::ProviderType::kCore, api::ProviderType::kBootstrap,
                                               api::ProviderType::kControlPlane};
 
@@ -51,7 +56,24 @@ Status AwaitThese(const Context& ctx, ManagementCluster& cluster, std::vector<ap
   Notes notes(world.err);
   PassOverPaused(TRY(ReadPresent(ctx, cluster)), ids, notes);
   LiveLines lines(world.err, world.err_columns);
-  return AwaitReady(ctx, cluster.client(), ids, Seconds(timeout), lines);
+  return AwaitReady(ctx, cluster.client(), ids, Seconds(timeout), lines, kOldWords);
+}
+
+bool IsNamed(const AskedProviders& asked, const api::ProviderId& id) {
+  const auto& ids = asked.declared.ids;
+  if (std::find(ids.begin(), ids.end(), id) != ids.end()) return true;
+  const auto flag = asked.flags.find(id.type);
+  return flag != asked.flags.end() &&
+         std::any_of(flag->second.begin(), flag->second.end(), [&](const std::string& text) {
+           const auto name = ProviderName::Parse(text);
+           return name.ok() && name->name == id.name;
+         });
+}
+
+std::set<std::string> LabelsOf(const std::vector<api::ProviderId>& ids) {
+  std::set<std::string> out;
+  for (const api::ProviderId& id : ids) out.insert(api::ManifestLabel(id.type, id.name));
+  return out;
 }
 
 Status BringDeclared(const Context& ctx, ManagementCluster& cluster, const Declared& declared) {
@@ -98,23 +120,61 @@ Status BringProviders(const Context& ctx, const GlobalOptions& global, const loc
   return files_first ? Ok() : BringDeclared(ctx, cluster, asked.declared);
 }
 
-Status AwaitProviders(const Context& ctx, const local::PlaneFolder& folder, int timeout, World& world) {
+AwaitedProviders AwaitedOf(const std::vector<PresentProvider>& present, const AskedProviders& asked) {
+  AwaitedProviders out;
+  for (const PresentProvider& one : present) {
+    if (!one.has_object || one.deleting) continue;
+    const api::ProviderId id{one.provider.type, one.provider.ns, one.provider.name};
+    (IsNamed(asked, id) ? out.named : out.others).push_back(id);
+  }
+  return out;
+}
+
+Status AwaitNamed(const Context& ctx, kube::Client& client, const local::PlaneFolder& folder,
+                  const std::vector<api::ProviderId>& ids, Seconds timeout, LiveLines& lines) {
+  // First: what an earlier run has left says that one is Ready, or never will be.
+  TRY(AwaitManagers(ctx.WithTimeout(timeout), client, folder, LabelsOf(ids), lines));
+  return AwaitReady(ctx, client, ids, timeout, lines, kOldWords);
+}
+
+Result<std::vector<std::string>> AwaitOthers(const Context& ctx, kube::Client& client, const local::PlaneFolder& folder,
+                                             const std::vector<api::ProviderId>& ids, Seconds timeout,
+                                             LiveLines& lines) {
+  std::vector<std::string> out;
+  if (ids.empty()) return out;
+  const Status run = AwaitManagers(ctx.WithTimeout(timeout), client, folder, LabelsOf(ids), lines);
+  if (!run.ok() && run.code() != Code::kDeadlineExceeded) return run.error();
+  if (!run.ok()) out.push_back(run.error().message);
+  const MonoTime begun = ctx.clock->Monotonic();
+  const Millis limit = run.ok() ? Millis(timeout) : kOldWords;
+  for (const api::ProviderId& id : ids) {
+    const Millis gone = std::chrono::duration_cast<Millis>(ctx.clock->Monotonic() - begun);
+    const auto left = std::chrono::ceil<Seconds>(std::max(limit - gone, kOneLook));
+    const Status ready = AwaitReady(ctx, client, {id}, left, lines, std::max(kOldWords - gone, Millis(0)));
+    if (ready.ok() || ready.code() == Code::kNotFound) continue;  // somebody has deleted it
+    const bool told = ready.code() == Code::kFailedPrecondition || ready.code() == Code::kDeadlineExceeded;
+    if (!told) return ready.error();
+    out.push_back(ready.error().message);
+  }
+  return out;
+}
+
+Status AwaitProviders(const Context& ctx, const local::PlaneFolder& folder, const AskedProviders& asked, World& world) {
   ManagementCluster cluster = TRY(ManagementCluster::Open({.kubeconfig = folder.Kubeconfig()}, world.getenv));
   const std::vector<PresentProvider> present = TRY(ReadPresent(ctx, cluster));
-  std::vector<api::ProviderId> ids;
-  for (const PresentProvider& one : present) {
-    if (one.has_object && !one.deleting) ids.push_back({one.provider.type, one.provider.ns, one.provider.name});
-  }
+  AwaitedProviders awaited = AwaitedOf(present, asked);
   Notes notes(world.err);
-  PassOverPaused(present, ids, notes);
-  std::set<std::string> labels;
-  for (const api::ProviderId& id : ids) labels.insert(api::ManifestLabel(id.type, id.name));
-  LiveLines lines(world.err, world.err_columns);
-  // What refuses one says so before anybody waits for its managers.
-  TRY(AwaitReady(ctx, cluster.client(), ids, Seconds(timeout), lines));
-  TRY(AwaitManagers(ctx.WithTimeout(Seconds(timeout)), cluster.client(), folder, labels, lines));
-  // It may have been what an earlier run has left.
-  return AwaitReady(ctx, cluster.client(), ids, Seconds(timeout), lines);
+  PassOverPaused(present, awaited.named, notes);
+  PassOverPaused(present, awaited.others, notes);
+  const Seconds timeout(asked.timeout);
+  std::vector<std::string> warnings;
+  {
+    LiveLines lines(world.err, world.err_columns);
+    TRY(AwaitNamed(ctx, cluster.client(), folder, awaited.named, timeout, lines));
+    warnings = TRY(AwaitOthers(ctx, cluster.client(), folder, awaited.others, timeout, lines));
+  }
+  for (const std::string& warning : warnings) notes.Warn(warning);
+  return Ok();
 }
 
 }  // namespace capi::cli

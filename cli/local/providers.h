@@ -1,12 +1,15 @@
 // The operator and the providers that `local up` brings into a plane that runs.
 #pragma once
 
+#include <string>
 #include <vector>
 
+#include "cli/frame/live_lines.h"
 #include "cli/frame/world.h"
 #include "cli/install/choose.h"
 #include "cli/install/installed.h"
 #include "cli/local/declared.h"
+#include "kube/client/client.h"
 #include "local/plane/plane_folder.h"
 
 namespace capi::cli {
@@ -27,8 +30,26 @@ void TakeInstalled(const std::vector<PresentProvider>& present, ProviderFlags& f
 Status BringProviders(const Context& ctx, const GlobalOptions& global, const local::PlaneFolder& folder,
                       const AskedProviders& asked, World& world);
 
-// Waits, `timeout` seconds for each, until all providers of the plane are Ready, whoever has named them, and their
-// managers are ready in the run that there is. Those that are paused aren't waited for.
-Status AwaitProviders(const Context& ctx, const local::PlaneFolder& folder, int timeout, World& world);
+// Those that an `up` waits for: the ones that it names, and what else the plane has. A value.
+struct AwaitedProviders {
+  std::vector<api::ProviderId> named, others;
+};
+
+// Of those that have an object which nobody deletes. Pure.
+AwaitedProviders AwaitedOf(const std::vector<PresentProvider>& present, const AskedProviders& asked);
+
+// behaviour.md G1, of those that this run names: until the operator and their managers are ready in the run that there
+// is, and then they, `timeout` for each. kFailedPrecondition where this run's operator doesn't go on with one.
+Status AwaitNamed(const Context& ctx, kube::Client& client, const local::PlaneFolder& folder,
+                  const std::vector<api::ProviderId>& ids, Seconds timeout, LiveLines& lines);
+
+// Of the others: waits for them in the same way, `timeout` for all their managers and as long for all of them. What
+// isn't ready then, or is refused, is no error: what is to be said of it.
+Result<std::vector<std::string>> AwaitOthers(const Context& ctx, kube::Client& client, const local::PlaneFolder& folder,
+                                             const std::vector<api::ProviderId>& ids, Seconds timeout,
+                                             LiveLines& lines);
+
+// Both, of all that aren't paused; warns of what AwaitOthers says.
+Status AwaitProviders(const Context& ctx, const local::PlaneFolder& folder, const AskedProviders& asked, World& world);
 
 }  // namespace capi::cli

@@ -194,6 +194,13 @@ Result<local::PlaneState> AwaitPlane(const Context& ctx, const local::PlaneFolde
   }
 }
 
+bool EndWhatIsLeft(const local::PlaneFolder& folder, const Getenv& getenv) {
+  const bool left = local::EndLeftovers(folder.id(), kLeftovers) > 0;
+  local::PlaneFolder::RemovePrivate(folder.Private(getenv));
+  folder.RemovePrivates();
+  return left;
+}
+
 Result<StoppedPlane> StopPlane(const Context& ctx, const local::PlaneFolder& folder, const Getenv& getenv,
                                Millis grace) {
   auto holder = TRY(local::SupervisorOf(folder.Lock()));
@@ -209,9 +216,7 @@ Result<StoppedPlane> StopPlane(const Context& ctx, const local::PlaneFolder& fol
                                    : std::string("another command that ends the plane");
     return Error{Code::kDeadlineExceeded, who + " doesn't end", {}};
   }
-  const bool left = local::EndLeftovers(folder.id(), kLeftovers) > 0;
-  local::PlaneFolder::RemovePrivate(folder.Private(getenv));
-  folder.RemovePrivates();
+  const bool left = EndWhatIsLeft(folder, getenv);
   return StoppedPlane{holder.has_value() || left, *std::move(lock)};
 }
 

@@ -34,6 +34,10 @@ Result<pid_t> StartSupervisor(const local::PlaneFolder& folder);
 Result<local::PlaneState> AwaitPlane(const Context& ctx, const local::PlaneFolder& folder, pid_t child,
                                      LiveLines& lines, Millis patience = Millis(0));
 
+// Ends what outlived the supervisor of a plane, whose lock the caller has, and removes its private folder; whether
+// there was such a process.
+bool EndWhatIsLeft(const local::PlaneFolder& folder, const Getenv& getenv);
+
 // A plane that doesn't run, and as long as the lock lives nobody runs it. Thread-compatible.
 struct StoppedPlane {
   bool ran = false;

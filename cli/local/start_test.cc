@@ -235,6 +235,30 @@ TEST_F(UpTest, WhatAnEarlierRunHasNamedAndIsGoneIsTold) {
               HasSubstr("this image is named twice"));
 }
 
+TEST_F(UpTest, AnOperatorThatIsGoneIsRefusedBeforeAnythingIsEnded) {
+  for (const char* name : {"etcd", "kube-apiserver"})
+    std::filesystem::permissions(temp_.Put(name, "#!/bin/sh\n"), std::filesystem::perms::owner_all);
+  Hold(Who::kSupervisor);
+  Store(R"({"programs":"","binaries":["capi-operator=/gone"],"builds":[],"environment":[]})");
+  // A further setting: what runs would be started anew.
+  const Outcome got = Up({"--binary", "y=" + (temp_ / "etcd")}, temp_.path());
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, AllOf(HasSubstr("/gone: No such file"), HasSubstr("--binary capi-operator=` takes it back"),
+                             Not(HasSubstr("anew"))));
+  EXPECT_TRUE(*local::SupervisorOf(plane_.Lock()));
+}
+
+// G8: another command may have gone on with it, and made the plane that runs.
+TEST_F(UpTest, NothingThatRunsIsDeleted) {
+  temp_.Put("plane/etcd.gone/wal", "x");
+  Hold(Who::kSupervisor);
+  const Outcome got = Up({}, "relative");
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, AllOf(HasSubstr("runs by now"), Not(HasSubstr("Deleting"))));
+  EXPECT_TRUE(*local::SupervisorOf(plane_.Lock()));
+  EXPECT_TRUE(plane_.CheckIsThere().ok());
+}
+
 // G8: what `down --delete` has begun is ended before another plane is made.
 TEST_F(UpTest, OneThatIsHalfDeletedIsDeletedFirst) {
   temp_.Put("plane/etcd.gone/wal", "x");

@@ -125,18 +125,22 @@ Status CheckPrograms(const local::PlaneFolder& folder, const local::Settings& se
         "kube-controller-manager not found beside etcd and kube-apiserver: what an object owns stays when it is "
         "deleted, and namespaces that are deleted stay for ever");
   }
+  TRY(CheckOperatorProgram(settings.binaries, local::OwnFolder(), getenv));
   WarnOfGone(folder, settings, notes);
-  return CheckOperatorProgram(settings.binaries, local::OwnFolder(), getenv);
+  return Ok();
 }
 
 // kUnavailable: another one can be made now.
 Error GoOnDeleting(const Context& ctx, const local::PlaneFolder& folder, const Getenv& getenv, Notes& notes) {
+  // Nobody who runs one is asked to end: another command may have deleted this one, and made the one that runs.
+  const auto lock = LockPlane(ctx, folder);
+  if (!lock.ok()) return lock.error();
+  const Error deleted{Code::kUnavailable, fmt::format("the plane in {} is deleted", folder.path()), {}};
+  if (!folder.IsHalfDeleted()) return deleted;
   notes.Say(0, "Deleting what an interrupted `down --delete` has left", {{"folder", folder.path()}});
-  const auto stopped = StopPlane(ctx, folder, getenv);
-  if (!stopped.ok()) return stopped.error();
+  EndWhatIsLeft(folder, getenv);
   const auto gone = folder.Remove();
-  if (!gone.ok()) return gone.error();
-  return {Code::kUnavailable, fmt::format("the plane in {} is deleted", folder.path()), {}};
+  return gone.ok() ? deleted : gone.error();
 }
 
 Result<pid_t> EnsureSupervisor(const Context& ctx, const local::PlaneFolder& folder, const local::Settings& asked,
@@ -145,6 +149,8 @@ Result<pid_t> EnsureSupervisor(const Context& ctx, const local::PlaneFolder& fol
   TRY(CheckVersion(folder));
   const local::Settings there = TRY(local::ReadSettings(folder.Settings()));
   const local::Settings settings = local::Merged(there, asked);
+  for (const std::string& flag : local::TakenBackInVain(there, asked))
+    notes.Warn(fmt::format("{} takes nothing back: see in {} what earlier runs have named", flag, folder.Settings()));
   auto holder = TRY(local::SupervisorOf(folder.Lock()));
   std::string why = holder ? WhyOutdated(*holder, settings, world.getenv) : "";
   if (settings != there) why = "other settings";
@@ -178,7 +184,10 @@ Result<local::PlaneFolder> StartPlane(const Context& ctx, const UpPlan& plan, Wo
   constexpr int kTries = 3;
   Notes notes(world.err);
   for (int tries = 1;; ++tries) {
-    const local::PlaneFolder folder = TRY(local::PlaneFolder::Make(plan.folder));
+    const auto made = local::PlaneFolder::Make(plan.folder);
+    if (!made.ok() && made.code() == Code::kUnavailable && tries < kTries) continue;
+    if (!made.ok()) return made.error();
+    const local::PlaneFolder& folder = *made;
     const auto child = EnsureSupervisor(ctx, folder, plan.asked, world, notes);
     if (!child.ok() && child.code() == Code::kUnavailable && tries < kTries) continue;
     if (!child.ok()) return child.error();
@@ -199,7 +208,7 @@ Status Fill(const Context& ctx, const GlobalOptions& global, const local::PlaneF
     LiveLines lines(world.err, world.err_columns);
     TRY(AwaitPlane(ctx.WithTimeout(Seconds(asked.timeout)), folder, 0, lines, kAway));
   }
-  return AwaitProviders(ctx, folder, asked.timeout, world);
+  return AwaitProviders(ctx, folder, asked, world);
 }
 
 // Of two at once the other one may have been faster, and then it isn't this run's to end.

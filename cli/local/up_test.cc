@@ -162,7 +162,7 @@ TEST(OperatorProgram, IsTheOneThatIsNamedForItsImage) {
   const std::string image = *OperatorImage("", {});
   ASSERT_THAT(image, HasSubstr(":"));
   const std::string name = image.substr(0, image.rfind(':'));
-  for (const std::string& named : {name + "=/mine", image + "=/mine"}) {
+  for (const std::string& named : {name + "=" + path, image + "=" + path}) {
     EXPECT_THAT(WithOperator({named}, "", From(variables)), ElementsAre(named));
     EXPECT_TRUE(CheckOperatorProgram({named}, "", From({})).ok());
   }
@@ -176,6 +176,16 @@ TEST(OperatorProgram, IsTheOneThatIsNamedForItsImage) {
     EXPECT_EQ(missing.code(), Code::kNotFound);
     EXPECT_THAT(missing.error().message, AllOf(HasSubstr(folder / "none"), HasSubstr("--binary " + image + "=PATH")));
   }
+}
+
+// G9: without its operator nothing of a plane goes on, so it isn't left to its Pod.
+TEST(OperatorProgram, ThatHasGoneIsRefused) {
+  TestFolder folder;
+  std::filesystem::permissions(folder.Put("capi-operator", "#!/bin/sh\n"), std::filesystem::perms::owner_all);
+  const Status gone = CheckOperatorProgram({"x=/y", "capi-operator=" + (folder / "none")}, folder.path(), From({}));
+  ASSERT_FALSE(gone.ok());
+  EXPECT_EQ(gone.code(), Code::kNotFound);
+  EXPECT_THAT(gone.error().message, AllOf(HasSubstr(folder / "none"), HasSubstr("`--binary capi-operator=` takes it")));
 }
 
 // G2: nothing of a newer plane is touched.

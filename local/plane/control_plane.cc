@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "base/files.h"
@@ -11,8 +12,9 @@
 namespace capi::local {
 namespace {
 
-// Nothing else is looked at meanwhile. One that was ready may be busy.
-constexpr Millis kFirstAnswerLimit{1000}, kAnswerLimit{3000};
+// Nothing else is looked at meanwhile, so it isn't asked for long at first; one that was ready may be busy, and so may
+// the machine: each time that was too short is followed by one twice as long.
+constexpr Millis kReadyAnswerLimit{3000}, kLongestAnswerLimit{5000};
 
 int PortBefore(const PlaneFolder& folder) {
   auto before = ReadState(folder.State());
@@ -79,8 +81,11 @@ void ControlPlane::MakeProcesses(const PlaneFolder& folder, const std::string& p
 }
 
 bool ControlPlane::Asked() {
-  const Millis limit = apiserver_->state().ready ? kAnswerLimit : kFirstAnswerLimit;
-  return client_->Raw(ctx_.WithTimeout(limit), "GET", "/readyz", "", "", "text/plain").ok();
+  const auto answer = client_->Raw(ctx_.WithTimeout(answer_limit_), "GET", "/readyz", "", "", "text/plain");
+  if (answer.ok()) answer_limit_ = std::max(answer_limit_, kReadyAnswerLimit);
+  if (!answer.ok() && answer.code() == Code::kDeadlineExceeded)
+    answer_limit_ = std::min(2 * answer_limit_, kLongestAnswerLimit);
+  return answer.ok();
 }
 
 void ControlPlane::Look(const Context& ctx) {

@@ -45,6 +45,7 @@ class ControlPlane {
   std::unique_ptr<kube::Client> client_;
   Context ctx_;                                                  // of the look that goes on
   std::unique_ptr<KeptProcess> etcd_, apiserver_, controllers_;  // the last null where there is none
+  Millis answer_limit_{1000};
   bool apiserver_ready_ = false;
   bool was_ready_ = false;  // once: the controller manager may start
 };

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,12 +15,25 @@
 namespace capi::local {
 namespace {
 
+constexpr int kMostFiles = 1 << 16;
+
 // What the child needs, made before fork: between fork and exec nothing may allocate.
 struct Prepared {
   std::vector<char*> argv;
   int log = -1;
   int errors[2] = {-1, -1};  // the child writes errno here when exec fails; exec closes it
 };
+
+// Whoever waits for the end of a pipe or for a lock that the caller was started with doesn't wait for this one. Not
+// before exec, since `errors` lives until then.
+void CloseAtExec() {
+  if (close_range(3, ~0u, CLOSE_RANGE_CLOEXEC) == 0) return;
+  // A kernel before 5.11, or a sandbox that doesn't know the call.
+  rlimit most{};
+  const bool limited = getrlimit(RLIMIT_NOFILE, &most) == 0 && most.rlim_cur < rlim_t{kMostFiles};
+  const int end = limited ? static_cast<int>(most.rlim_cur) : kMostFiles;
+  for (int file = 3; file < end; ++file) fcntl(file, F_SETFD, FD_CLOEXEC);
+}
 
 [[noreturn]] void BeChild(const Prepared& prepared) {
   auto fail = [&] {
@@ -36,9 +50,7 @@ struct Prepared {
   int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (null < 0 || dup2(null, 0) < 0 || dup2(prepared.log, 1) < 0 || dup2(prepared.log, 2) < 0) fail();
   if (chdir("/") != 0) fail();
-  // Whoever waits for the end of a pipe or for a lock that the caller was started with doesn't wait for this one. At
-  // exec, since `errors` lives until then. A kernel before 5.11 can't.
-  close_range(3, ~0u, CLOSE_RANGE_CLOEXEC);
+  CloseAtExec();
   execv(prepared.argv[0], prepared.argv.data());
   fail();
   _exit(127);

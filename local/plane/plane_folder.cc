@@ -90,7 +90,8 @@ Result<bool> HasNothing(const std::string& folder) {
                      [](const std::string& name) { return name == kLock || IsNewMarker(name); });
 }
 
-// The id of the marker that is there afterwards: of two `up` at once one makes it, and never over the other's.
+// The id of the marker that is there afterwards: of two `up` at once one makes it, and never over the other's. "" where
+// that one is gone again, kNotFound where the folder is.
 Result<std::string> MakeMarker(const std::string& folder) {
   const std::string id = TRY(NewId());
   const std::string path = fmt::format("{}/{}", folder, kMarker);
@@ -140,8 +141,13 @@ Result<PlaneFolder> PlaneFolder::Make(const std::string& path) {
   const fs::path above = fs::path(folder).parent_path();
   if (!there && !fs::create_directories(above, error) && error)
     return Error{Code::kInvalidArgument, fmt::format("{}: {}", above.string(), error.message()), {}};
-  if (!there) TRY(MakeFolder(folder));  // at no moment others may write into it
-  return PlaneFolder(folder, TRY(MakeMarker(folder)));
+  if (!there) TRY(MakeFolder(folder));
+  if (!there) TRY(CheckOwner(folder));  // somebody else may have made it meanwhile
+  auto made = MakeMarker(folder);
+  const bool deleted = made.ok() ? made->empty() : made.code() == Code::kNotFound;
+  if (deleted) return Error{Code::kUnavailable, fmt::format("{} was deleted meanwhile", folder), {}};
+  if (!made.ok()) return made.error();
+  return PlaneFolder(folder, *std::move(made));
 }
 
 Result<PlaneFolder> PlaneFolder::Open(const std::string& path) {
@@ -210,6 +216,9 @@ Result<bool> PlaneFolder::Remove() const {
   for (const char* name : kOwn) {
     fs::remove_all(File(name), error);
     if (error) return Error{Code::kInternal, fmt::format("{}: {}", File(name), error.message()), {}};
+  }
+  for (const std::string& name : TRY(ListDir(path_))) {
+    if (IsNewMarker(name)) fs::remove(File(name), error);
   }
   // The lock at the end: whoever has waited for it finds that there is no plane any more.
   for (const char* name : {kMarker, kLock}) {

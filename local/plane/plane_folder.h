@@ -21,7 +21,8 @@ class PlaneFolder {
  public:
   // Makes the folder where there is none, and the marker where it is empty. kFailedPrecondition where it has something
   // else in it: nothing of a stranger's is ever written over or removed. kPermissionDenied where it is another user's,
-  // or others may write into it: what its settings name is run.
+  // or others may write into it: what its settings name is run. kUnavailable where somebody deletes one there
+  // meanwhile: then it may be called again.
   static Result<PlaneFolder> Make(const std::string& path);
   // kNotFound where no plane lives there, kPermissionDenied as Make.
   static Result<PlaneFolder> Open(const std::string& path);

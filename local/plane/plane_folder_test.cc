@@ -125,6 +125,9 @@ TEST(PlaneFolder, RemovesItsOwnAlone) {
     ASSERT_TRUE(folder.MakeFolders().ok());
     ASSERT_TRUE(WriteFile(folder.Log("etcd"), "x").ok());
     if (with_other) ASSERT_TRUE(WriteFile(folder.path() + "/notes.txt", "mine").ok());
+    // What an `up` that was killed may have left.
+    ASSERT_TRUE(WriteFile(folder.path() + "/.capi-local.json.0123456789abcdef", "").ok());
+    ASSERT_TRUE(WriteFile(folder.path() + "/..capi-local.json.0123456789abcdef.aBcDeF", "").ok());
     auto gone = folder.Remove();
     ASSERT_TRUE(gone.ok()) << gone.error().message;
     EXPECT_EQ(*gone, !with_other);

@@ -63,4 +63,19 @@ Settings Merged(const Settings& there, const Settings& asked) {
   return out;
 }
 
+std::vector<std::string> TakenBackInVain(const Settings& there, const Settings& asked) {
+  std::vector<std::string> out;
+  auto add = [&out](const std::string& flag, const std::vector<std::string>& named,
+                    const std::vector<std::string>& entries) {
+    for (const std::string& entry : entries) {
+      const bool is_named = std::any_of(named.begin(), named.end(),
+                                        [&](const std::string& one) { return ImageOf(one) == ImageOf(entry); });
+      if (IsTakenBack(entry) && !is_named) out.push_back(fmt::format("{} {}", flag, entry));
+    }
+  };
+  add("--binary", there.binaries, asked.binaries);
+  add("--build", there.builds, asked.builds);
+  return out;
+}
+
 }  // namespace capi::local

@@ -27,6 +27,9 @@ inline constexpr char kUsualPlaces[] = "-";
 // "IMAGE=", which takes back what an earlier run has named for it.
 bool IsTakenBack(const std::string& entry);
 
+// The flags ("--binary IMAGE=") of `asked` that take back what `there` doesn't name.
+std::vector<std::string> TakenBackInVain(const Settings& there, const Settings& asked);
+
 // What a further `up` asks for over what is there: entries of the same IMAGE, however it is spelled, take the place of
 // older ones, or take them back; names are added, and an empty value changes nothing.
 Settings Merged(const Settings& there, const Settings& asked);

@@ -43,6 +43,8 @@ TEST(Settings, AreTakenBack) {
   EXPECT_THAT(merged.binaries, ElementsAre("y=/y"));
   EXPECT_THAT(merged.builds, ElementsAre());
   EXPECT_EQ(Merged({}, {"-", {"x="}, {}, {}}), Settings());
+  EXPECT_THAT(TakenBackInVain(there, {"-", {"x:v1=", "x:v2=", "x=", "y=/z", "z="}, {"z=", "y="}, {}}),
+              ElementsAre("--binary x:v2=", "--binary x=", "--binary z=", "--build y="));
   EXPECT_TRUE(IsTakenBack("x="));
   for (const char* entry : {"x", "x=y", "x=y=", "TOKEN"}) EXPECT_FALSE(IsTakenBack(entry)) << entry;
 }
