@@ -331,6 +331,26 @@ TEST_F(Certifying, AStateOfAnotherBundleIsPutRight) {  // I19
   EXPECT_EQ(Bundle(), Value("ca.crt"));
 }
 
+// Of an older text: it was due at once, each time anew, and others waited for it.
+TEST_F(Certifying, AnEndThatIsNotTheCertificatesIsPutRight) {  // I19
+  ASSERT_TRUE(Prepare().ok());
+  const std::string name(api::kAnnotationCertificateState), served = Value("tls.crt");
+  const std::string said = server_.Live(kSecretPath).annotation(name);
+  for (WallTime ends : {clock_.Now() - Seconds(60), WallTime(), clock_.Now() + std::chrono::hours(24 * 999)}) {
+    SCOPED_TRACE(FormatTime(ends));
+    Json secret = server_.Live(kSecretPath).json();
+    auto state = ParseState(said);
+    ASSERT_TRUE(state);
+    state->ends = ends;
+    secret["metadata"]["annotations"][name] = StateText(*state);
+    server_.Has(kSecretPath, secret);
+    ASSERT_TRUE(Prepare().ok());
+    EXPECT_EQ(ParseState(server_.Live(kSecretPath).annotation(name))->ends, ParseState(said)->ends);
+    EXPECT_THAT(DueCertificates(Seen(), clock_.Now()), IsEmpty());
+    EXPECT_EQ(Value("tls.crt"), served);
+  }
+}
+
 // A backup, or cert-manager: the key that it has put there was lost.
 TEST_F(Certifying, WhatComesMeanwhileIsNotWrittenOver) {  // I19
   ASSERT_TRUE(Prepare().ok());
