@@ -96,6 +96,17 @@ std::set<kube::ObjectId> RequestsOf(const std::vector<kube::Manifest>& manifests
   return ids;
 }
 
+// Secrets that come and are the operator's from now on: their Certificates go.
+std::vector<kube::ObjectId> TakenOver(const std::vector<kube::Manifest>& rendered, const HandingOver::Plan& plan) {
+  std::vector<kube::ObjectId> secrets;
+  for (const kube::Manifest& manifest : rendered) {
+    auto request = RequestOf(manifest);
+    const bool goes = request && std::find(plan.go.begin(), plan.go.end(), CertificateOf(*request)) != plan.go.end();
+    if (goes) secrets.push_back(manifest.id);
+  }
+  return secrets;
+}
+
 std::string Told(const Observation& o) {
   return o.builtin_certificates ? "The operator makes the provider's certificates now, with the keys that there are"
                                 : "cert-manager makes the provider's certificates now, with the keys that there are";
@@ -208,9 +219,8 @@ Status HandingOver::HandOn(const Context& ctx, api::Provider& provider, const Ob
   }
   TRY(AnnounceInventory(ctx, needs_.writer, provider, left));
   bool owned = false;  // with its owner a Secret would go, and its key
-  for (const kube::Manifest& manifest : *rendered) {
-    if (!HoldsCertificate(manifest)) continue;
-    const bool disowned = TRY(needs_.certifier.Disown(ctx, manifest.id));
+  for (const kube::ObjectId& secret : TakenOver(*rendered, plan)) {
+    const bool disowned = TRY(needs_.certifier.Disown(ctx, secret));
     owned = owned || disowned;
   }
   TRY(LetGo(ctx, o, plan, owned));
