@@ -161,13 +161,19 @@ TEST_F(Certifying, LeavesWhatItKeptAsItIs) {  // I19
   secret["metadata"]["ownerReferences"] = {{{"apiVersion", "cert-manager.io/v1"}, {"kind", "Certificate"}},
                                            {{"apiVersion", "v1"}, {"kind", "ConfigMap"}}};
   server_.Has(kSecretPath, secret);
-  EXPECT_TRUE(*certifier_.Disown(ctx_, kSecret));
+  EXPECT_TRUE(*certifier_.IsOwned(ctx_, kSecret));
+  server_.Meanwhile("webhook-cert", kSecretPath, secret);
+  ASSERT_TRUE(certifier_.Disown(ctx_, kSecret).ok()) << "somebody has written it since it was read";
+  EXPECT_FALSE(*certifier_.IsOwned(ctx_, kSecret));
   const Json owners = server_.Live(kSecretPath).json().at("metadata").at("ownerReferences");
   ASSERT_EQ(owners.size(), 1u);
   EXPECT_EQ(GetString(owners[0], {"kind"}), "ConfigMap");
   server_.Written();
-  EXPECT_FALSE(*certifier_.Disown(ctx_, kSecret));
+  ASSERT_TRUE(certifier_.Disown(ctx_, kSecret).ok());
   EXPECT_THAT(server_.Written(), IsEmpty());
+  server_.Loses(kSecretPath);
+  EXPECT_FALSE(*certifier_.IsOwned(ctx_, kSecret));
+  EXPECT_TRUE(certifier_.Disown(ctx_, kSecret).ok());
 }
 
 TEST_F(Certifying, WhatFailsHoldsUpNothingElse) {  // I19
