@@ -256,6 +256,15 @@ TEST_F(Certifying, EachWebhookIsJudgedByItself) {  // I19
     EXPECT_TRUE(IsTrusted());
   }
   EXPECT_EQ(Bundle(1), others->cert_pem);
+
+  hooks = server_.Live(kHooksPath).json();  // as many as were filled in are left, and it isn't that one
+  hooks["webhooks"].erase(0);
+  hooks["metadata"]["managedFields"][0]["fieldsV1"].erase("f:webhooks");
+  server_.Has(kHooksPath, hooks);
+  EXPECT_THAT(DueCertificates(Seen(), clock_.Now()), ElementsAre(kHooks));
+  ASSERT_TRUE(Keep().ok());
+  EXPECT_EQ(Bundle(0), others->cert_pem);
+  EXPECT_THAT(DueCertificates(Seen(), clock_.Now()), IsEmpty());
 }
 
 TEST_F(Certifying, AWebhookThatCameIsSeen) {  // I19
