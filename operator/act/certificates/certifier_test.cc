@@ -428,10 +428,18 @@ TEST_F(Certifying, WhatIsLetGoHasNoNextKey) {  // I19
   EXPECT_FALSE(server_.Live(kSecretPath).has_annotation(api::kAnnotationCertificate));
 }
 
-TEST_F(Certifying, CertManagersReleasesAreNotInjectedInto) {  // I19
+// While one certificate stays with cert-manager, so do those who issue: what calls others was left without a CA.
+TEST_F(Certifying, WhatIsCertManagersIsNotInjectedInto) {  // I19
   ASSERT_TRUE(Prepare().ok());
+  server_.Has(kHooksPath, *ParseJson(manifests_.back().text));
   server_.Written();
-  inventory_.Put({"cert-manager.io", "Certificate", "capa-system", "serving"}, {"v1", "h", "f", false});
+  inventory_.Put({"cert-manager.io", "Issuer", "capa-system", "self"}, {"v1", "h", "f", false});
+  ASSERT_TRUE(certifier_.Trust(ctx_, manifests_, inventory_).ended.ok());
+  EXPECT_THAT(server_.Written(), ElementsAre("hooks"));
+  EXPECT_TRUE(IsTrusted());
+  ASSERT_TRUE(certifier_.Leave(ctx_, kSecret).ok());
+  server_.Has(kHooksPath, *ParseJson(manifests_.back().text));
+  server_.Written();
   ASSERT_TRUE(certifier_.Trust(ctx_, manifests_, inventory_).ended.ok());
   EXPECT_THAT(server_.Written(), IsEmpty());
 }
