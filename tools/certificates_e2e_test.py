@@ -209,8 +209,13 @@ class Certificates(rights.OnAServer):
         self.assertEqual((world.secret(), self.workloads(), self.told_of()), (secret, workloads, told))
         world.await_ready(AWS, "v2.11.1")
 
+        # As with cert-manager's --enable-certificate-owner-ref: with its owner the Secret would go, and its key.
+        owner = {"apiVersion": "cert-manager.io/v1", "kind": "Certificate", "name": "capa-serving-cert"}
+        owner["uid"] = world.find(f"{GROUP}/certificates/capa-serving-cert")["metadata"]["uid"]
+        world.merge(SECRET, {"metadata": {"ownerReferences": [owner]}})
         world.must("delete", "deployment", "cert-manager", "-n", "default")
         world.until("it is the operator's again", lambda: world.find(f"{GROUP}/certificates/capa-serving-cert") is None)
+        world.until("and its alone", lambda: "ownerReferences" not in world.find(SECRET)["metadata"])
         world.until("and the Secret", lambda: state in world.find(SECRET)["metadata"]["annotations"])
         world.await_ready(AWS, "v2.11.1")
         self.assertEqual((self.await_trust(), self.workloads(), self.told_of()), (secret, workloads, told))

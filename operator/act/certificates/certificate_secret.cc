@@ -153,6 +153,8 @@ bool CertificateSecret::IsMisstated(const Decision& decision, WallTime now) cons
   if (request == live_.annotations.end() || request->second != request_text_) return true;
   if (!state || held_ < kCertificateKeys || state->bundle != BundleHash()) return true;
   if (state->certificate != request_->certificate.name) return true;
+  // It is due by that time, too (DueCertificates), and would be for ever.
+  if (state->ends != certificates::EndOf(live_.data).value_or(WallTime())) return true;
   return state->renew <= now || decision.look_again + kSoonest < state->renew;
 }
 

@@ -14,7 +14,6 @@
 #include "operator/act/certificates/certificate_secret.h"
 #include "operator/act/certificates/known_certificates.h"
 #include "operator/decide/certificates/bundles.h"
-#include "operator/decide/certificates/due.h"
 #include "operator/report/secret_values.h"
 
 namespace capi::ops {
@@ -28,11 +27,6 @@ std::string Quoted(std::string_view key) { return fmt::format("\"{}\":", key); }
 
 bool Mentions(const kube::Manifest& manifest, std::string_view key) {
   return manifest.text.find(Quoted(key)) != std::string::npos;
-}
-
-bool IsCertManagers(const kube::Inventory& inventory) {
-  return std::any_of(inventory.entries().begin(), inventory.entries().end(),
-                     [](const auto& one) { return !one.second.stale && IsCertificateRequest(one.first); });
 }
 
 // A server, or a webhook of somebody's, may repeat what it refuses: private keys.
@@ -113,7 +107,7 @@ Certifier::Kept Certifier::Trust(const Context& ctx, const std::vector<kube::Man
         Mentions(manifest, api::kAnnotationInjectCaFrom) || Mentions(manifest, api::kAnnotationInjectCaFromSecret);
     if (asks && HasBundles(manifest.id.group_kind())) targets.push_back(manifest.id);
   }
-  if (targets.empty() || IsCertManagers(inventory)) return kept;
+  if (targets.empty()) return kept;
   Known known;
   for (const auto& [id, entry] : inventory.entries()) {
     if (entry.stale || !kube::Is(id, "", "Secret")) continue;
@@ -121,6 +115,8 @@ Certifier::Kept Certifier::Trust(const Context& ctx, const std::vector<kube::Man
     kept.ended = Read(ctx, id, known);
     if (!kept.ended.ok()) return kept;
   }
+  // Certificates may be cert-manager's in part, while one of them can't go over: what names no Secret of ours is left
+  // to it (Inject).
   const bool any =
       std::any_of(known.secrets.begin(), known.secrets.end(), [](const auto& one) { return one.second.IsOurs(); });
   if (!any) return kept;

@@ -54,9 +54,11 @@ class Certifier {
 
   // The CA bundles of what has one are the operator's to keep no more. They stay.
   Status LeaveBundles(const Context& ctx, const kube::ObjectId& target);
-  // Nothing of cert-manager owns the Secret: it stays when its Certificate goes. True where something did, and so may
-  // again: cert-manager, where it runs, makes the Certificate its owner once more.
-  Result<bool> Disown(const Context& ctx, const kube::ObjectId& secret);
+  // Whether something of cert-manager owns the Secret, which goes with it. False where there is no Secret.
+  Result<bool> IsOwned(const Context& ctx, const kube::ObjectId& secret);
+  // Nothing of cert-manager owns the Secret any more. After its Certificate was deleted: before that cert-manager,
+  // where it runs, makes that its owner once more.
+  Status Disown(const Context& ctx, const kube::ObjectId& secret);
 
   // How a Keep, or a hand-over, of that provider ended: what failed is tried again ever later, after ten seconds to
   // half an hour, and so is what has to be done again and again, since somebody else undoes it.
@@ -89,6 +91,7 @@ class Certifier {
   void ReadUnseen(const Context& ctx, const Observation& o, Known& known, Kept& kept);
   Status ReadTargets(const Context& ctx, Known& known);
   Status KeepSecret(const Context& ctx, const kube::ObjectId& id, Known& known, Kept& kept);
+  Status TryDisown(const Context& ctx, const kube::ObjectId& secret);
   Status StaysGone(const Context& ctx, const kube::ObjectId& id);  // kConflict where it is there again
   Status MakeSecret(const Context& ctx, const kube::ObjectId& id, Known& known, Kept& kept);
   Status Inject(const Context& ctx, const kube::ObjectId& target, const Known& known, Kept& kept);

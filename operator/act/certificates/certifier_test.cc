@@ -161,13 +161,19 @@ TEST_F(Certifying, LeavesWhatItKeptAsItIs) {  // I19
   secret["metadata"]["ownerReferences"] = {{{"apiVersion", "cert-manager.io/v1"}, {"kind", "Certificate"}},
                                            {{"apiVersion", "v1"}, {"kind", "ConfigMap"}}};
   server_.Has(kSecretPath, secret);
-  EXPECT_TRUE(*certifier_.Disown(ctx_, kSecret));
+  EXPECT_TRUE(*certifier_.IsOwned(ctx_, kSecret));
+  server_.Meanwhile("webhook-cert", kSecretPath, secret);
+  ASSERT_TRUE(certifier_.Disown(ctx_, kSecret).ok()) << "somebody has written it since it was read";
+  EXPECT_FALSE(*certifier_.IsOwned(ctx_, kSecret));
   const Json owners = server_.Live(kSecretPath).json().at("metadata").at("ownerReferences");
   ASSERT_EQ(owners.size(), 1u);
   EXPECT_EQ(GetString(owners[0], {"kind"}), "ConfigMap");
   server_.Written();
-  EXPECT_FALSE(*certifier_.Disown(ctx_, kSecret));
+  ASSERT_TRUE(certifier_.Disown(ctx_, kSecret).ok());
   EXPECT_THAT(server_.Written(), IsEmpty());
+  server_.Loses(kSecretPath);
+  EXPECT_FALSE(*certifier_.IsOwned(ctx_, kSecret));
+  EXPECT_TRUE(certifier_.Disown(ctx_, kSecret).ok());
 }
 
 TEST_F(Certifying, WhatFailsHoldsUpNothingElse) {  // I19
@@ -250,6 +256,15 @@ TEST_F(Certifying, EachWebhookIsJudgedByItself) {  // I19
     EXPECT_TRUE(IsTrusted());
   }
   EXPECT_EQ(Bundle(1), others->cert_pem);
+
+  hooks = server_.Live(kHooksPath).json();  // as many as were filled in are left, and it isn't that one
+  hooks["webhooks"].erase(0);
+  hooks["metadata"]["managedFields"][0]["fieldsV1"].erase("f:webhooks");
+  server_.Has(kHooksPath, hooks);
+  EXPECT_THAT(DueCertificates(Seen(), clock_.Now()), ElementsAre(kHooks));
+  ASSERT_TRUE(Keep().ok());
+  EXPECT_EQ(Bundle(0), others->cert_pem);
+  EXPECT_THAT(DueCertificates(Seen(), clock_.Now()), IsEmpty());
 }
 
 TEST_F(Certifying, AWebhookThatCameIsSeen) {  // I19
@@ -331,6 +346,26 @@ TEST_F(Certifying, AStateOfAnotherBundleIsPutRight) {  // I19
   EXPECT_EQ(Bundle(), Value("ca.crt"));
 }
 
+// Of an older text: it was due at once, each time anew, and others waited for it.
+TEST_F(Certifying, AnEndThatIsNotTheCertificatesIsPutRight) {  // I19
+  ASSERT_TRUE(Prepare().ok());
+  const std::string name(api::kAnnotationCertificateState), served = Value("tls.crt");
+  const std::string said = server_.Live(kSecretPath).annotation(name);
+  for (WallTime ends : {clock_.Now() - Seconds(60), WallTime(), clock_.Now() + std::chrono::hours(24 * 999)}) {
+    SCOPED_TRACE(FormatTime(ends));
+    Json secret = server_.Live(kSecretPath).json();
+    auto state = ParseState(said);
+    ASSERT_TRUE(state);
+    state->ends = ends;
+    secret["metadata"]["annotations"][name] = StateText(*state);
+    server_.Has(kSecretPath, secret);
+    ASSERT_TRUE(Prepare().ok());
+    EXPECT_EQ(ParseState(server_.Live(kSecretPath).annotation(name))->ends, ParseState(said)->ends);
+    EXPECT_THAT(DueCertificates(Seen(), clock_.Now()), IsEmpty());
+    EXPECT_EQ(Value("tls.crt"), served);
+  }
+}
+
 // A backup, or cert-manager: the key that it has put there was lost.
 TEST_F(Certifying, WhatComesMeanwhileIsNotWrittenOver) {  // I19
   ASSERT_TRUE(Prepare().ok());
@@ -393,10 +428,18 @@ TEST_F(Certifying, WhatIsLetGoHasNoNextKey) {  // I19
   EXPECT_FALSE(server_.Live(kSecretPath).has_annotation(api::kAnnotationCertificate));
 }
 
-TEST_F(Certifying, CertManagersReleasesAreNotInjectedInto) {  // I19
+// While one certificate stays with cert-manager, so do those who issue: what calls others was left without a CA.
+TEST_F(Certifying, WhatIsCertManagersIsNotInjectedInto) {  // I19
   ASSERT_TRUE(Prepare().ok());
+  server_.Has(kHooksPath, *ParseJson(manifests_.back().text));
   server_.Written();
-  inventory_.Put({"cert-manager.io", "Certificate", "capa-system", "serving"}, {"v1", "h", "f", false});
+  inventory_.Put({"cert-manager.io", "Issuer", "capa-system", "self"}, {"v1", "h", "f", false});
+  ASSERT_TRUE(certifier_.Trust(ctx_, manifests_, inventory_).ended.ok());
+  EXPECT_THAT(server_.Written(), ElementsAre("hooks"));
+  EXPECT_TRUE(IsTrusted());
+  ASSERT_TRUE(certifier_.Leave(ctx_, kSecret).ok());
+  server_.Has(kHooksPath, *ParseJson(manifests_.back().text));
+  server_.Written();
   ASSERT_TRUE(certifier_.Trust(ctx_, manifests_, inventory_).ended.ok());
   EXPECT_THAT(server_.Written(), IsEmpty());
 }

@@ -96,6 +96,17 @@ std::set<kube::ObjectId> RequestsOf(const std::vector<kube::Manifest>& manifests
   return ids;
 }
 
+// Secrets that come and are the operator's from now on: their Certificates go.
+std::vector<kube::ObjectId> TakenOver(const std::vector<kube::Manifest>& rendered, const HandingOver::Plan& plan) {
+  std::vector<kube::ObjectId> secrets;
+  for (const kube::Manifest& manifest : rendered) {
+    auto request = RequestOf(manifest);
+    const bool goes = request && std::find(plan.go.begin(), plan.go.end(), CertificateOf(*request)) != plan.go.end();
+    if (goes) secrets.push_back(manifest.id);
+  }
+  return secrets;
+}
+
 std::string Told(const Observation& o) {
   return o.builtin_certificates ? "The operator makes the provider's certificates now, with the keys that there are"
                                 : "cert-manager makes the provider's certificates now, with the keys that there are";
@@ -169,9 +180,17 @@ Status HandingOver::SendEach(const Context& ctx, const api::Provider& provider, 
   return ended;
 }
 
-// Keys stay where they are: of cert-manager's go the requests alone, of ours nothing but that we keep it.
-Status HandingOver::LetGo(const Context& ctx, const Observation& o, const Plan& plan, bool owned) {
+// Keys stay where they are: of cert-manager's go the requests alone, of ours nothing but that we keep it. With its
+// owner a Secret would go, and its key. The owner is taken off last: of a Certificate that isn't going cert-manager
+// would put it back at once, and that write may come when nobody takes it off any more.
+Status HandingOver::LetGo(const Context& ctx, const Observation& o, const Plan& plan,
+                          const std::vector<kube::ObjectId>& taken) {
   const api::ProviderId& provider = o.provider.id;
+  bool owned = false;
+  for (const kube::ObjectId& secret : taken) {
+    const bool one = TRY(needs_.certifier.IsOwned(ctx, secret));
+    owned = owned || one;
+  }
   std::vector<kube::ObjectId> requests;
   for (const kube::ObjectId& id : plan.go) {
     if (IsCertificateRequest(id)) {
@@ -187,7 +206,9 @@ Status HandingOver::LetGo(const Context& ctx, const Observation& o, const Plan& 
   }
   std::vector<kube::Change> changes;
   const std::string propagation = owned ? "Orphan" : kube::DeleteOptions().propagation;
-  return applier_.Delete(ctx, provider, requests, lifecycle::KeepsOthers(provider), changes, propagation);
+  TRY(applier_.Delete(ctx, provider, requests, lifecycle::KeepsOthers(provider), changes, propagation));
+  for (const kube::ObjectId& secret : taken) TRY(needs_.certifier.Disown(ctx, secret));
+  return Ok();
 }
 
 Status HandingOver::HandOn(const Context& ctx, api::Provider& provider, const Observation& o, Certifier::Kept& kept) {
@@ -207,13 +228,7 @@ Status HandingOver::HandOn(const Context& ctx, api::Provider& provider, const Ob
     if (!IsCertificateRequest(id)) left.Remove(id);
   }
   TRY(AnnounceInventory(ctx, needs_.writer, provider, left));
-  bool owned = false;  // with its owner a Secret would go, and its key
-  for (const kube::Manifest& manifest : *rendered) {
-    if (!HoldsCertificate(manifest)) continue;
-    const bool disowned = TRY(needs_.certifier.Disown(ctx, manifest.id));
-    owned = owned || disowned;
-  }
-  TRY(LetGo(ctx, o, plan, owned));
+  TRY(LetGo(ctx, o, plan, TakenOver(*rendered, plan)));
   if (o.builtin_certificates && !plan.go.empty()) {
     for (const kube::ObjectId& id : plan.go) left.Remove(id);
     TRY(AnnounceInventory(ctx, needs_.writer, provider, left));

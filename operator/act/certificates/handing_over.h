@@ -33,7 +33,7 @@ class HandingOver {
               kube::Inventory& inventory, Certifier::Kept& kept);
   Status SendEach(const Context& ctx, const api::Provider& provider, Plan& plan, kube::Inventory& inventory,
                   Certifier::Kept& kept);
-  Status LetGo(const Context& ctx, const Observation& o, const Plan& plan, bool owned);
+  Status LetGo(const Context& ctx, const Observation& o, const Plan& plan, const std::vector<kube::ObjectId>& taken);
 
   Needs needs_;
   ReleaseApplier applier_;

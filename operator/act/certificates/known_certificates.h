@@ -45,11 +45,17 @@ struct Certifier::Known {
     return all;
   }
   // Of a target, for each of its bundles: whether it is, be it in part, of certificates that nobody of these has, or
-  // asks for. Where all were filled in they are the operator's, whoever has changed them since.
+  // asks for. Where all were filled in they are the operator's, whoever has changed them since; as many are not
+  // all, where one is among them that wasn't.
   std::vector<bool> OthersIn(const kube::Object& target, const CertificateMarks& marks, WallTime now) const {
     const std::vector<std::string> bundles = certificates::LiveBundles(target);
     std::vector<bool> others(bundles.size(), false);
-    if (FilledIn(marks.bundle) >= static_cast<int>(bundles.size())) return others;
+    const Json* webhooks = Find(target.json(), {"webhooks"});
+    auto place = [&](size_t i) { return webhooks == nullptr ? kOnlyPlace : GetString((*webhooks)[i], {"name"}); };
+    const std::set<std::string> left = NotFilledIn(marks.bundle);
+    bool all = FilledIn(marks.bundle) >= static_cast<int>(bundles.size());
+    for (size_t i = 0; i < bundles.size(); ++i) all = all && !left.contains(place(i));
+    if (all) return others;
     std::vector<certificates::Request> requests;
     std::string held;
     for (const auto& [id, secret] : secrets) {
@@ -59,9 +65,8 @@ struct Certifier::Known {
       }
     }
     const std::set<std::string> as_written = HeldPlaces(target);
-    const Json* webhooks = Find(target.json(), {"webhooks"});
     for (size_t i = 0; i < bundles.size(); ++i) {
-      if (webhooks != nullptr && as_written.contains(GetString((*webhooks)[i], {"name"}))) continue;
+      if (webhooks != nullptr && as_written.contains(place(i))) continue;
       others[i] = certificates::OwnerOf(bundles[i], requests, held, now) == certificates::BundleOwner::kOther;
     }
     return others;

@@ -66,13 +66,16 @@ std::string BundleMark(const std::string& bundle_hash, int count, const std::set
 
 int FilledIn(const std::string& mark) { return NumberOf(Split(mark, '/'), 1); }
 
-bool HasUnknown(const std::string& mark, const kube::Object& object) {
+std::set<std::string> NotFilledIn(const std::string& mark) {
   const auto parts = Split(mark, '/');
   const auto others = parts.size() > 2 ? Split(parts[2], ',') : std::vector<std::string>();
-  const std::set<std::string> held = HeldPlaces(object), places = PlacesIn(object);
-  return std::any_of(places.begin(), places.end(), [&](const std::string& place) {
-    return !held.contains(place) && std::find(others.begin(), others.end(), place) == others.end();
-  });
+  return {others.begin(), others.end()};
+}
+
+bool HasUnknown(const std::string& mark, const kube::Object& object) {
+  const std::set<std::string> others = NotFilledIn(mark), held = HeldPlaces(object), places = PlacesIn(object);
+  return std::any_of(places.begin(), places.end(),
+                     [&](const std::string& place) { return !held.contains(place) && !others.contains(place); });
 }
 
 bool SaysOf(const std::string& mark, const std::string& bundle_hash, int held) {

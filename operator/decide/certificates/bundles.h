@@ -23,6 +23,8 @@ inline constexpr const char* kOnlyPlace = ".";
 std::string BundleMark(const std::string& bundle_hash, int count, const std::set<std::string>& others);
 // How many were filled in, by a mark; 0 where it says none.
 int FilledIn(const std::string& mark);
+// The places of those that were somebody else's, by a mark.
+std::set<std::string> NotFilledIn(const std::string& mark);
 // Whether an object has a place for a bundle that is neither as the operator has written it nor known to the mark.
 bool HasUnknown(const std::string& mark, const kube::Object& object);
 // Whether it says that the bundle of that hash was filled in `held` times.
