@@ -426,13 +426,15 @@ std::string WithoutValues(std::string text, const FilledIn& filled) {
 }
 
 std::string WithoutCutValue(std::string text, const FilledIn& filled) {
-  size_t cut = 0;
+  size_t cut = 0, whole = 0;
   for (const auto& [value, name] : WrittenOf(filled)) {
+    if (text.starts_with(value)) whole = std::max(whole, value.size());
     for (size_t length = std::min(value.size() - 1, text.size()); length > cut; --length) {
       if (text.compare(0, length, value, value.size() - length) == 0) cut = length;
     }
   }
-  return text.substr(cut);
+  // A whole one is known: without its first bytes it wouldn't be.
+  return whole >= cut ? text : text.substr(cut);
 }
 
 kube::Object WithoutCredentials(kube::Object live, const FilledIn& filled) {

@@ -194,6 +194,10 @@ TEST(References, TheEndOfACutValueIsLeftOut) {
   EXPECT_EQ(WithoutCutValue("hidden-one", filled), "hidden-one");
   EXPECT_EQ(WithoutCutValue("words", filled), "words");
   EXPECT_EQ(WithoutCutValue("", filled), "");
+  // Nor does a whole one lose its first bytes, where another one, or it itself, ends as it begins.
+  EXPECT_EQ(WithoutCutValue("hidden-one", {{"A", "hidden-one"}, {"B", "another-h"}}), "hidden-one");
+  EXPECT_EQ(WithoutCutValue("abcda said", {{"A", "abcda"}}), "abcda said");
+  EXPECT_EQ(WithoutCutValue("token-one said", {{"A", "my-token-one"}, {"B", "token"}}), " said");
 }
 
 // G13: what an object is called stays, whatever the words of a credential are.
