@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/encoding.h"
 #include "base/files.h"
 #include "base/strings.h"
 #include "cli/local_clusters/watch.h"
@@ -146,5 +147,45 @@ inline void NoPlay(kube::Object&) {}
 inline void Provision(kube::Object& object) {
   Ensure(object.json(), {"status", "initialization", "infrastructureProvisioned"}) = true;
 }
+
+inline constexpr char kCluster[] =
+    R"({apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {name: my, namespace: @},
+  spec: {infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind: DockerCluster, name: my}}})";
+inline constexpr char kDocker[] =
+    "{apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: DockerCluster, metadata: {name: my, namespace: @}, "
+    "spec: "
+    "{region: a}}";
+inline constexpr char kMachine[] = R"({apiVersion: cluster.x-k8s.io/v1beta2, kind: Machine,
+  metadata: {name: my-0, namespace: @, labels: {cluster.x-k8s.io/cluster-name: my}},
+  spec: {clusterName: my, bootstrap: {dataSecretName: my-boot}}})";
+inline constexpr char kBoot[] =
+    "{apiVersion: v1, kind: Secret, metadata: {name: my-boot, namespace: @}, stringData: {value: from-a-file}}";
+
+// A folder with a Cluster, its infrastructure, a Machine and the Secret of that. Thread-compatible.
+class ApplyingTest : public LocalClustersTest {
+ protected:
+  void SetUp() override {
+    LocalClustersTest::SetUp();
+    Put("01_cluster.yaml", kCluster);
+    Put("02_infrastructure.yaml", kDocker);
+    Put("10_machines.yaml", kMachine + std::string("\n---\n") + kBoot);
+  }
+  Outcome Apply(std::vector<std::string> more = {}, Variables variables = {}) {
+    std::vector<std::string> arguments = {"apply", folder_ / "m"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return Local(arguments, variables);
+  }
+  std::vector<std::string> Archives() {
+    std::vector<std::string> out;
+    for (const std::string& name : ListDir(folder_ / "m").value()) {
+      if (name.ends_with(".tar.gz")) out.push_back(folder_ / ("m/" + name));
+    }
+    return out;
+  }
+  std::string BootData() {
+    auto secret = Live("Secret", "my-boot");
+    return secret.ok() ? Base64Decode(GetString(secret->json(), {"data", "value"})).value() : secret.error().message;
+  }
+};
 
 }  // namespace capi::cli::local_clusters

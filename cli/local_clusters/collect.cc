@@ -24,6 +24,7 @@
 #include "cli/local_clusters/progress.h"
 #include "cli/local_clusters/watch.h"
 #include "fetch/archives/tar.h"
+#include "kube/client/status_error.h"
 #include "kube/meta/object_conditions.h"
 
 namespace capi::cli::local_clusters {
@@ -51,15 +52,16 @@ class Gatherer {
   void Trees();
   void Logs();
   void Miss(const std::string& what, const std::string& why) {
-    errors_ += fmt::format("{}: {}\n", what, PrintableLine(why));
+    errors_ += fmt::format("{}: {}\n", what, PrintableLine(WithoutValues(why, input_.filled)));
   }
   // Nothing was read.
   bool empty() const { return files_.empty(); }
   Files Take();
 
  private:
-  void Add(const std::string& name, std::string text);  // where there is room
-  void Put(const std::string& name, std::string text);  // in any case
+  // Without values: whole texts are searched where they are made, since what an object is called stays.
+  void Add(const std::string& name, const std::string& text);  // where there is room
+  void Put(const std::string& name, const std::string& text);  // in any case
   void AddKind(const kube::Resource& resource);
   void SecretNames();
   void AddConditions(const kube::Object& object);
@@ -78,18 +80,17 @@ class Gatherer {
   std::string errors_, bad_, good_;  // conditions: those that aren't as they should be, and the others
 };
 
-void Gatherer::Add(const std::string& name, std::string text) {
+void Gatherer::Add(const std::string& name, const std::string& text) {
   if (text.size() > room_) return Miss(name, "left out: the archive would be too large");
   room_ -= text.size();
-  Put(name, std::move(text));
+  Put(name, text);
 }
 
-// Servers' messages and programs' logs repeat values as well.
-void Gatherer::Put(const std::string& name, std::string text) {
+void Gatherer::Put(const std::string& name, const std::string& text) {
   if (text.empty()) return;
   std::string fitted = name;
   if (name.size() > kMaxName) fitted = name.substr(0, kMaxName - 20) + Sha256Hex(name).substr(0, 16);
-  files_[fitted] += WithoutValues(std::move(text), input_.filled);
+  files_[fitted] += text;
 }
 
 // What is neither True, nor a condition that is good when it is False, comes first.
@@ -108,7 +109,12 @@ bool Gatherer::IsSilent(const std::string& what) {
 }
 
 void Gatherer::Heard(const std::string& what, const Status& answer) {
-  const bool silent = !answer.ok() && (answer.code() == Code::kUnavailable || answer.code() == Code::kDeadlineExceeded);
+  // A part of it may be away, a provider's conversion webhook, of which it answers at once; one that hangs looks as if
+  // the server did.
+  auto is_silent = [](const Error& error) {
+    return error.code == Code::kDeadlineExceeded || (error.code == Code::kUnavailable && kube::IsOutage(error));
+  };
+  const bool silent = !answer.ok() && is_silent(answer.error());
   silent_ = silent ? silent_ + 1 : 0;
   if (!answer.ok()) Miss(what, answer.error().message);
 }
@@ -129,7 +135,7 @@ void Gatherer::AddKind(const kube::Resource& resource) {
   };
   Status listed = cluster_.client().ListPages(ctx_, resource, "", {}, see);
   Heard(kind, listed);
-  Add(fmt::format("objects/{}.yaml", kind), std::move(text));
+  Add(fmt::format("objects/{}.yaml", kind), text);
 }
 
 void Gatherer::SecretNames() {
@@ -141,7 +147,7 @@ void Gatherer::SecretNames() {
   };
   Status listed = cluster_.client().ListPages(ctx_, kube::Builtin("Secret"), "", {.metadata_only = true}, see);
   Heard("Secrets", listed);
-  Add("objects/secret-names.txt", std::move(text));
+  Add("objects/secret-names.txt", text);
 }
 
 Status Gatherer::Objects() {
@@ -167,6 +173,7 @@ void Gatherer::Trees() {
   std::ostringstream nowhere;
   LiveLines none(nowhere, 0);
   ClusterWatch watch(cluster_.client(), none, false);
+  watch.Without(input_.filled);
   auto clusters = cluster_.client().List(ctx_, ClusterResource(), "", {.metadata_only = true});
   if (!clusters.ok()) return Miss("Clusters", clusters.error().message);
   std::string text;
@@ -181,7 +188,7 @@ void Gatherer::Trees() {
     for (const std::string& line : *tree) text += PrintableLine(line) + "\n";
     text += "\n";
   }
-  Add("clusters.txt", std::move(text));
+  Add("clusters.txt", text);
 }
 
 void Gatherer::AddLog(const fs::path& file, const std::string& name) {
@@ -194,7 +201,7 @@ void Gatherer::AddLog(const fs::path& file, const std::string& name) {
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<size_t>(in.gcount()));
   if (size > kMostOfLog) text = WithoutCutValue(std::move(text), input_.filled);
-  Add(name, std::move(text));
+  Add(name, WithoutValues(std::move(text), input_.filled));  // programs repeat what they were given
 }
 
 // Logs alone: what lies beside them in a plane's folder are certificates, etcd's data and Secrets that are mounted.

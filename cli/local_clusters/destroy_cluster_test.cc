@@ -240,6 +240,55 @@ TEST_F(DestroyTest, CollectsNoMoreOfAServerThatIsSilent) {
     EXPECT_THAT((*files)["errors.txt"], HasSubstr(std::string(what) + ": not asked for, since the API server"));
 }
 
+// G13: what shows why a provider is away is collected all the same.
+TEST_F(DestroyTest, CollectsOfAServerWithoutAConversionWebhook) {
+  auto proxy = Through([&](const kube::ProxyRequest& request) {
+    const bool of_providers = request.target.find("cluster.x-k8s.io/") != std::string::npos;
+    if (!of_providers || request.target.find("limit=") == std::string::npos) return kube::Fault{};
+    return kube::Fault{.status = 500, .message = "conversion webhook for a.x/v1, Kind=A failed: connection refused"};
+  });
+  Outcome outcome = Local({"collect", "-o", folder_ / "all.tar.gz"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const std::string archive = Gunzip(ReadFile(folder_ / "all.tar.gz").value(), 64u << 20).value();
+  auto files = fetch::ReadTar(archive);
+  ASSERT_TRUE(files.ok()) << files.error().message;
+  for (const char* kind : {"Machine.cluster.x-k8s.io", "DockerCluster.infrastructure.cluster.x-k8s.io"})
+    EXPECT_THAT((*files)["errors.txt"], HasSubstr(std::string(kind) + ": conversion webhook for"));
+  EXPECT_THAT((*files)["errors.txt"], Not(HasSubstr("not asked for")));
+  EXPECT_THAT((*files)["objects/Namespace.yaml"], HasSubstr("name: " + ns_));
+}
+
+// G13: values are left out of what objects say, and not of what they are.
+TEST_F(DestroyTest, CollectsWhatObjectsAreCalled) {
+  Put("00_account.yaml",
+      "{apiVersion: v1, kind: Secret, metadata: {name: account, namespace: @, annotations: "
+      "{operator.cluster.x-k8s.io/fill-in: 'CLOUD_USER,N,X_TOKEN,W'}}, stringData: {a: '${CLOUD_USER} ${N} ${X_TOKEN} "
+      "${W}'}}");
+  MakeCluster("named");
+  Make("{apiVersion: v1, kind: Secret, metadata: {name: account, namespace: @}}");
+  Make(
+      "{apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: DockerCluster, metadata: {name: named, namespace: "
+      "@}, spec: {user: '@', said: long-one TOKEN}}");
+  kube::Object failed = Live("DockerCluster", "named").value();
+  Ensure(failed.json(), {"status", "conditions"}) =
+      Json::array({{{"type", "Ready"}, {"status", "False"}, {"reason", "No"}, {"message", "no user " + ns_}}});
+  const auto resource = client_->mapper().For(ctx_, {"infrastructure.cluster.x-k8s.io", "DockerCluster"}).value();
+  ASSERT_TRUE(client_->Update(ctx_, resource, failed, {.subresource = "status"}).ok());
+  Outcome outcome = Local({"collect", "--manifests", folder_ / "m", "-o", folder_ / "all.tar.gz"},
+                          {{"CLOUD_USER", ns_}, {"N", "named"}, {"X_TOKEN", "long-one"}, {"W", "TOKEN"}});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const std::string archive = Gunzip(ReadFile(folder_ / "all.tar.gz").value(), 64u << 20).value();
+  auto files = fetch::ReadTar(archive);
+  ASSERT_TRUE(files.ok()) << files.error().message;
+  EXPECT_THAT((*files)["objects/DockerCluster.infrastructure.cluster.x-k8s.io.yaml"],
+              AllOf(HasSubstr("namespace: " + ns_), HasSubstr("name: named"), HasSubstr("user: ${CLOUD_USER}"),
+                    HasSubstr("said: ${X_TOKEN} ${W}\n")));
+  EXPECT_THAT((*files)["objects/secret-names.txt"], HasSubstr(ns_ + "/account\n"));
+  EXPECT_THAT((*files)["conditions.txt"],
+              HasSubstr("DockerCluster " + ns_ + "/named  Ready=False  No  no user ${CLOUD_USER}\n"));
+  EXPECT_THAT((*files)["clusters.txt"], HasSubstr("Cluster/named"));
+}
+
 TEST_F(DestroyTest, CollectsObjectsAndNoSecrets) {
   MakeCluster("my");
   Make("{apiVersion: v1, kind: Secret, metadata: {name: account, namespace: @}, stringData: {a: hidden-value}}");

@@ -60,6 +60,10 @@ Status CheckRules(const CredentialRules& rules) {
     if (rules.plain.contains(name))
       return Invalid(fmt::format("--credential {}: it is in the files with its value always, and no credential", name));
   }
+  for (const std::string& name : rules.no) {
+    if (rules.plain.contains(name))
+      return Invalid(fmt::format("--no-credential {}: other flags give its value, and it is none in any case", name));
+  }
   return Ok();
 }
 

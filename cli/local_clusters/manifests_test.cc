@@ -95,6 +95,7 @@ TEST_F(ManifestsTest, NamesOfCredentialsAreThoseOfTheTemplate) {
       {{"--credential", "REGION", "--no-credential", "REGION"}, "both name REGION"},
       {{"--credential", "KUBERNETES_VERSION"}, "--credential KUBERNETES_VERSION: it is in the files"},
       {{"--credential", "WORKER_MACHINE_COUNT"}, "--credential WORKER_MACHINE_COUNT: it is in the files"},
+      {{"--no-credential", "CLUSTER_NAME"}, "--no-credential CLUSTER_NAME: other flags give its value"},
   };
   for (const Case& c : cases) {
     Outcome outcome = Make(c.flags);

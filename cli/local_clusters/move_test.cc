@@ -97,9 +97,9 @@ TEST_F(LocalMoves, AllThatIsDestroyedIsOfTheClusterThatWasLookedAt) {
     if (target.find("/clusters?") != target.npos) folder_.Put("a", b_.Kubeconfig());
   });
   Fleet(b_).MakeCluster("one", false);
-  Outcome got = Clusterctl(
-      {"local", "destroy", "--all", "--yes", "-n", "team", "--timeout", "1ms", "--kubeconfig", folder_ / "a"},
-      {{"HOME", folder_.path()}});
+  Outcome got =
+      Clusterctl({"local", "destroy", "--all", "--yes", "-n", "team", "--timeout", "1s", "--kubeconfig", folder_ / "a"},
+                 {{"HOME", folder_.path()}});
   a_.OnRead({});
   EXPECT_THAT(got.err, HasSubstr("Cluster team/one is not gone after"));
   EXPECT_TRUE(Find(*a_.Find("Cluster", "team", "one"), {"metadata", "deletionTimestamp"}) != nullptr);

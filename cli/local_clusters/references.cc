@@ -22,6 +22,7 @@ constexpr std::array<std::string_view, 11> kWords = {"SECRET",     "PASSWORD",  
 constexpr std::array<std::string_view, 3> kNameEnds = {"_NAME", "_NAMESPACE", "_KIND"};
 // Shorter values occur by chance.
 constexpr size_t kLeastValue = 4;
+constexpr size_t kLeastLine = 6;
 constexpr char kLeftOut[] = "(left out)";
 // What the members are called, in lower case and with other words before, that hold credentials themselves: providers
 // write what Secrets have there, and people who name no Secret.
@@ -199,11 +200,24 @@ Status ToReferences(kube::Object& object, const std::vector<std::string>& creden
 // A form of a value, and its name.
 using Written = std::pair<std::string, std::string>;
 
-// As text of others may have them. The longest first: one may be a part of another.
-std::vector<Written> WrittenOf(const FilledIn& filled) {
+// The values that are long enough, and `with_lines` those of their lines that are, without the indentation, each with
+// its name.
+std::vector<Written> ValuesOf(const FilledIn& filled, bool with_lines) {
   std::vector<Written> out;
   for (const auto& [name, value] : filled) {
-    if (value.size() < kLeastValue) continue;
+    if (value.size() >= kLeastValue) out.emplace_back(value, name);
+    if (!with_lines || !Has(value, "\n")) continue;
+    for (const std::string& line : Split(value, '\n')) {
+      if (Trim(line).size() >= kLeastLine) out.emplace_back(Trim(line), name);
+    }
+  }
+  return out;
+}
+
+// As text of others may have them. The longest first: one may be a part of another.
+std::vector<Written> WrittenOf(const FilledIn& filled, bool with_lines = false) {
+  std::vector<Written> out;
+  for (const auto& [value, name] : ValuesOf(filled, with_lines)) {
     std::string quoted = ToJsonText(Json(value));
     quoted = quoted.substr(1, quoted.size() - 2);
     // Go's writer of JSON, which managers log with.
@@ -425,14 +439,20 @@ std::string WithoutValues(std::string text, const FilledIn& filled) {
   return Hidden(std::move(text), WrittenOf(filled));
 }
 
+std::string WithoutLines(std::string text, const FilledIn& filled) {
+  return Hidden(std::move(text), WrittenOf(filled, true));
+}
+
 std::string WithoutCutValue(std::string text, const FilledIn& filled) {
-  size_t cut = 0;
+  size_t cut = 0, whole = 0;
   for (const auto& [value, name] : WrittenOf(filled)) {
+    if (text.starts_with(value)) whole = std::max(whole, value.size());
     for (size_t length = std::min(value.size() - 1, text.size()); length > cut; --length) {
       if (text.compare(0, length, value, value.size() - length) == 0) cut = length;
     }
   }
-  return text.substr(cut);
+  // A whole one is known: without its first bytes it wouldn't be.
+  return whole >= cut ? text : text.substr(cut);
 }
 
 kube::Object WithoutCredentials(kube::Object live, const FilledIn& filled) {

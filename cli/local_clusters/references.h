@@ -53,6 +53,10 @@ Result<kube::Object> FillIn(kube::Object object, const templating::Variables& va
 // characters or more (shorter ones occur by chance), as they are, quoted or in base64.
 std::string WithoutValues(std::string text, const FilledIn& filled);
 
+// The same, and without lines of these values from six bytes on, whatever their indentation: of a program that may
+// write its input in another form.
+std::string WithoutLines(std::string text, const FilledIn& filled);
+
 // `text` without the end of a value that it begins with: what WithoutValues can't know where others have cut a text.
 std::string WithoutCutValue(std::string text, const FilledIn& filled);
 

@@ -186,6 +186,15 @@ TEST(References, StandInTextsOfOthers) {
   EXPECT_EQ(WithoutValues("long-one TOKEN", {{"X_TOKEN", "long-one"}, {"W", "TOKEN"}}), "${X_TOKEN} ${W}");
 }
 
+// G11: a program may write YAML, in whose blocks the lines of a value are indented.
+TEST(References, StandInThePlaceOfLines) {
+  const FilledIn filled = {{"KEY", "--begin--\nabcdefgh\n  so far\nx"}, {"ONE", "a line"}};
+  EXPECT_EQ(WithoutLines("key: |-\n  --begin--\n  abcdefgh\n    so far\n", filled),
+            "key: |-\n  ${KEY}\n  ${KEY}\n    ${KEY}\n");
+  EXPECT_EQ(WithoutLines("x --begin--\nabcdefgh\n  so far\nx a line", filled), "x ${KEY} ${ONE}");
+  EXPECT_EQ(WithoutValues("abcdefgh", filled), "abcdefgh");
+}
+
 // G13: of a log that is cut, the end of a value may be the beginning.
 TEST(References, TheEndOfACutValueIsLeftOut) {
   const FilledIn filled = {{"A", "hidden-one"}, {"B", "other\nlines"}};
@@ -194,6 +203,10 @@ TEST(References, TheEndOfACutValueIsLeftOut) {
   EXPECT_EQ(WithoutCutValue("hidden-one", filled), "hidden-one");
   EXPECT_EQ(WithoutCutValue("words", filled), "words");
   EXPECT_EQ(WithoutCutValue("", filled), "");
+  // Nor does a whole one lose its first bytes, where another one, or it itself, ends as it begins.
+  EXPECT_EQ(WithoutCutValue("hidden-one", {{"A", "hidden-one"}, {"B", "another-h"}}), "hidden-one");
+  EXPECT_EQ(WithoutCutValue("abcda said", {{"A", "abcda"}}), "abcda said");
+  EXPECT_EQ(WithoutCutValue("token-one said", {{"A", "my-token-one"}, {"B", "token"}}), " said");
 }
 
 // G13: what an object is called stays, whatever the words of a credential are.

@@ -164,7 +164,7 @@ bool Run::Resumes(const kube::Object& live) const {
 }
 
 void Run::TellWords(std::string_view words) {
-  world_.err << Printable(WithoutValues(std::string(words), plan_.filled)) << std::flush;
+  world_.err << Printable(WithoutLines(std::string(words), plan_.filled)) << std::flush;
 }
 
 // Objects that are applied beside a Cluster that goes may stay without an owner, and a hook would work for nobody.
@@ -250,15 +250,24 @@ Status Run::DoIgnition(const Context& ctx) {
     Append(objects, TRY(Live(ctx, infrastructure_)));
     objects.insert(objects.end(), machines.begin(), machines.end());
     std::string printed = TRY(CallHook(ctx, Stage::kIgnition, objects));
-    TRY(TakeSecrets(printed, open, begun, secrets));
+    const std::set<kube::ObjectId> taken = TRY(TakeSecrets(printed, open, begun, secrets));
+    TRY(LeaveThoseThatAreThere(ctx, taken, secrets));
   }
-  Status done = ApplyAll(ctx, secrets);
-  // What the hook has made is written back with the others.
+  return ApplyAll(ctx, secrets);
+}
+
+// A hook that finds its work of an earlier run done prints nothing, and the manifest's would take the place of that.
+Status Run::LeaveThoseThatAreThere(const Context& ctx, const std::set<kube::ObjectId>& taken,
+                                   std::vector<Manifest>& secrets) {
+  std::vector<Manifest> left;
   for (Manifest& one : secrets) {
-    auto same = [&](const Manifest& other) { return other.object.id() == one.object.id(); };
-    if (std::none_of(secrets_.begin(), secrets_.end(), same)) secrets_.push_back(std::move(one));
+    const bool is_there = !taken.contains(one.object.id()) && !TRY(Live(ctx, {one})).empty();
+    if (is_there)
+      notes_.Say(0, Describe(one.object) + " stays as the cluster has it: the hook ignition has printed none");
+    if (!is_there) left.push_back(std::move(one));
   }
-  return done;
+  secrets = std::move(left);
+  return Ok();
 }
 
 Result<std::string> Run::CallHook(const Context& ctx, Stage stage, const std::vector<kube::Object>& objects) {
@@ -267,14 +276,15 @@ Result<std::string> Run::CallHook(const Context& ctx, Stage stage, const std::ve
   TRY(CheckGoing(ctx, began_));
   std::vector<std::string> names;
   for (const ClusterName& one : clusters_) names.push_back(one.ns + "/" + one.name);
-  // Whole lines: a value may come in two pieces. One of many lines is known in the whole alone.
+  // Whole lines: a value may come in two pieces. Of one of many lines short lines are known in the whole alone.
   const bool at_once = std::none_of(plan_.filled.begin(), plan_.filled.end(),
                                     [](const auto& one) { return one.second.find('\n') != std::string::npos; });
   std::string words;
   auto hear = [&](std::string_view text) {
     words += text;
     const size_t lines = words.rfind('\n') + 1;  // npos + 1 is 0
-    const size_t now = words.size() > kMostHeld ? words.size() : at_once ? lines : 0;
+    const bool too_many = words.size() > kMostHeld;
+    const size_t now = too_many && lines == 0 ? words.size() : at_once || too_many ? lines : 0;
     if (now > 0) TellWords(std::string_view(words).substr(0, now));
     words.erase(0, now);
   };
@@ -343,6 +353,18 @@ Status Run::WriteBack(const Context& ctx) {
   std::vector<Manifest> all;
   for (const auto* part : {&infrastructure_, &secrets_, &machines_}) {
     for (Manifest& one : TRY(Live(ctx, *part))) all.push_back(std::move(one));
+  }
+  // What a hook has made, in an earlier run perhaps.
+  for (const std::string& name : BootstrapSecrets(plan_.manifests)) {
+    auto same = [&](const Manifest& one) { return IsBootstrapSecret(one.object, {name}); };
+    if (std::any_of(secrets_.begin(), secrets_.end(), same)) continue;
+    const size_t slash = name.find('/');
+    const kube::Object secret(
+        Json{{"apiVersion", "v1"},
+             {"kind", "Secret"},
+             {"metadata", {{"namespace", name.substr(0, slash)}, {"name", name.substr(slash + 1)}}}});
+    const Manifest made{secret, FileOfSecret(secret.name())};
+    for (Manifest& one : TRY(Live(ctx, {made}))) all.push_back(std::move(one));
   }
   return WriteApplied(plan_.folder, all, plan_.filled);
 }

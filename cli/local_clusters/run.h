@@ -41,6 +41,9 @@ class Run {
   Status DoInfrastructure(const Context& ctx);
   Status DoMachines(const Context& ctx);
   Status DoIgnition(const Context& ctx);
+  // Takes those out of `secrets` that the cluster has, but for what the hook has printed.
+  Status LeaveThoseThatAreThere(const Context& ctx, const std::set<kube::ObjectId>& taken,
+                                std::vector<Manifest>& secrets);
   // Runs the stage's hook on these objects; "" where it has none.
   Result<std::string> CallHook(const Context& ctx, Stage stage, const std::vector<kube::Object>& objects);
   void Split();

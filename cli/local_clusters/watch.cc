@@ -42,10 +42,12 @@ std::string WordsOf(const describe::ClusterObject& object) {
   return "";
 }
 
-void AddLines(const describe::ClusterNode& node, const std::string& indent, std::vector<std::string>& out) {
+// What an object is called stays, whatever the words of a credential are.
+void AddLines(const describe::ClusterNode& node, const std::string& indent, const FilledIn& filled,
+              std::vector<std::string>& out) {
   const std::string role = node.role.empty() ? "" : node.role + " - ";
-  out.push_back(indent + role + describe::NodeName(node) + WordsOf(node.object));
-  for (const auto& child : node.children) AddLines(*child, indent + "  ", out);
+  out.push_back(indent + role + describe::NodeName(node) + WithoutValues(WordsOf(node.object), filled));
+  for (const auto& child : node.children) AddLines(*child, indent + "  ", filled, out);
 }
 
 }  // namespace
@@ -63,17 +65,19 @@ const kube::Resource& MachineResource() {
 Result<ClusterState> ClusterWatch::Read(const Context& ctx, const ClusterName& name) {
   ClusterState out{name.ns, name.name, {}, {}, {}};
   auto cluster = client_.Get(OneCall(ctx), ClusterResource(), name.ns, name.name);
-  if (!cluster.ok() && cluster.code() == Code::kNotFound) return out;
-  if (!cluster.ok()) return cluster.error();
-  out.cluster = *std::move(cluster);
-  // Machines last: those that what makes them has counted are seen then.
-  TRY(ReadMakers(ctx, name, out.makers));
+  if (!cluster.ok() && cluster.code() != Code::kNotFound) return cluster.error();
+  if (cluster.ok()) {
+    out.cluster = *std::move(cluster);
+    // Machines last: those that what makes them has counted are seen then.
+    TRY(ReadMakers(ctx, name, out.makers));
+  }
   std::set<kube::ObjectId> wanted;
   for (const kube::ObjectId& id : others_) {
     if (id.ns == name.ns) wanted.insert(id);
   }
   for (const kube::Object& seen : out.makers) wanted.erase(seen.id());
   for (const kube::ObjectId& id : wanted) TRY(ReadOther(ctx, id, out.others));
+  if (!out.cluster) return out;
   auto control_plane = ControlPlaneOf(*out.cluster);
   if (control_plane && !wanted.contains(*control_plane)) TRY(ReadOther(ctx, *control_plane, out.makers));
   kube::ListOptions options;
@@ -111,7 +115,7 @@ Result<std::vector<std::string>> ClusterWatch::Tree(const Context& ctx, const Cl
   describe::ClusterReader reader(ctx, client_, name.ns, name.name, describe::ConditionStyle::kV1Beta2);
   describe::ClusterParts parts = TRY(reader.Read(false));
   describe::ClusterNode root = BuildClusterTree(parts, {}, reader);
-  AddLines(root, "", out);
+  AddLines(root, "", filled_, out);
   missing = reader.missing();
   if (!reader.status().ok()) missing.push_back(reader.status().error().message);
   return out;

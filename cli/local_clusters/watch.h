@@ -33,13 +33,13 @@ class ClusterWatch {
   // What else belongs to the clusters: objects of their manifests.
   void Also(std::vector<kube::ObjectId> others) { others_ = std::move(others); }
 
-  // What isn't drawn: values that objects of the clusters may repeat.
+  // What isn't drawn, nor in the words of a tree: values that objects of the clusters may repeat.
   void Without(FilledIn filled) { filled_ = std::move(filled); }
 
   // Is told of each reason once, until it changes or is over.
   void OnTrouble(local_clusters::OnTrouble on_trouble) { on_trouble_ = std::move(on_trouble); }
 
-  // A Cluster that isn't there is no error.
+  // A Cluster that isn't there is no error: the state has what else belongs to it then.
   Result<ClusterState> Read(const Context& ctx, const ClusterName& name);
 
   // Until `judge` says of all that they are done. Outages are waited out. kFailedPrecondition at once for what is

@@ -57,8 +57,8 @@ std::string_view ReasonOf(int status) {
 
 std::string FaultAnswer(const Fault& fault) {
   std::string body = fmt::format(
-      R"({{"kind":"Status","apiVersion":"v1","metadata":{{}},"status":"Failure","message":"injected fault","reason":"{}","code":{}}})",
-      ReasonOf(fault.status), fault.status);
+      R"({{"kind":"Status","apiVersion":"v1","metadata":{{}},"status":"Failure","message":"{}","reason":"{}","code":{}}})",
+      fault.message.empty() ? "injected fault" : fault.message, ReasonOf(fault.status), fault.status);
   std::string retry = fault.retry_after.empty() ? "" : "Retry-After: " + fault.retry_after + "\r\n";
   return fmt::format("HTTP/1.1 {} Injected\r\nContent-Type: application/json\r\nContent-Length: {}\r\n{}\r\n{}",
                      fault.status, body.size(), retry, body);

@@ -24,6 +24,7 @@ struct Fault {
   int status = 0;             // answer this (429, 409, 500, 410) with a metav1.Status instead of asking the server
   std::string retry_after;    // header of that answer
   bool after_server = false;  // drop or answer only after the server has done the request
+  std::string message;        // of that answer; without quotes
 };
 
 // Listens on a free loopback port with TLS of its own. Thread-safe.

@@ -37,7 +37,13 @@ Result<std::vector<kube::Object>> ReadPrinted(std::string_view printed) {
 
 std::string ToStream(const std::vector<kube::Object>& objects) {
   std::string out;
-  for (const kube::Object& object : objects) out += "---\n" + ToYaml(object.json());
+  for (const kube::Object& object : objects) {
+    std::string text = ToJsonText(object.json()) + "\n";
+    // YAML doesn't allow each character that JSON does, and takes some for the end of a line.
+    auto back = ParseYaml(text);
+    if (!back.ok() || *back != object.json()) text = ToYaml(object.json());
+    out += "---\n" + text;
+  }
   return out;
 }
 
@@ -70,13 +76,16 @@ std::set<std::string> BootstrapSecrets(const std::vector<Manifest>& manifests) {
   return out;
 }
 
+std::string FileOfSecret(const std::string& name) { return fmt::format("10_machines_secret_{}.yaml", name); }
+
 bool IsBootstrapSecret(const kube::Object& object, const std::set<std::string>& names) {
   return object.kind() == "Secret" && object.group_version().group.empty() &&
          names.contains(object.ns() + "/" + object.name());
 }
 
-Status TakeSecrets(std::string_view printed, const std::set<std::string>& names, const std::set<std::string>& begun,
-                   std::vector<Manifest>& secrets) {
+Result<std::set<kube::ObjectId>> TakeSecrets(std::string_view printed, const std::set<std::string>& names,
+                                             const std::set<std::string>& begun, std::vector<Manifest>& secrets) {
+  std::set<kube::ObjectId> out;
   for (kube::Object& object : TRY(ReadPrinted(printed))) {
     const bool wanted = IsBootstrapSecret(object, names);
     if (!wanted && IsBootstrapSecret(object, begun)) continue;
@@ -85,16 +94,17 @@ Status TakeSecrets(std::string_view printed, const std::set<std::string>& names,
           "the hook printed {}, which is no bootstrap Secret that a machine of the manifests names (there are: {})",
           object.id().ToString(),
           names.empty() ? "none" : Join(std::vector<std::string>(names.begin(), names.end()), ", ")));
+    out.insert(object.id());
     auto same = [&](const Manifest& one) { return one.object.id() == object.id(); };
     auto found = std::find_if(secrets.begin(), secrets.end(), same);
-    const std::string file = fmt::format("10_machines_secret_{}.yaml", object.name());
     if (found == secrets.end()) {
+      const std::string file = FileOfSecret(object.name());
       secrets.push_back({std::move(object), file});
     } else {
       found->object = std::move(object);
     }
   }
-  return Ok();
+  return out;
 }
 
 }  // namespace capi::cli::local_clusters

@@ -10,6 +10,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::Not;
 
 std::vector<Manifest> Manifests(const std::string& yaml) {
@@ -22,6 +23,19 @@ std::vector<Manifest> Manifests(const std::string& yaml) {
 constexpr char kMachine[] =
     "{apiVersion: cluster.x-k8s.io/v1beta2, kind: Machine, metadata: {name: m, namespace: 'n'}, spec: {bootstrap: "
     "{dataSecretName: boot}}}\n";
+
+// G11: where a hook repeats it, values are found in it. Whatever they have, it is YAML.
+TEST(HookObjects, AreGivenAsJson) {
+  const Json plain = {{"kind", "A"}, {"a", "one\n  two's\t\"three\"\n"}, {"b", {1, true, nullptr, "\xF0\x9F\x9A\x80"}}};
+  EXPECT_EQ(ToStream({kube::Object(plain)}), "---\n" + plain.dump() + "\n");
+  std::vector<kube::Object> objects = {kube::Object(plain)};
+  for (const char* odd : {"\x7F", "a\xC2\x85z", "a\xE2\x80\xA8z", "\x01", "\xEF\xBB\xBF"})
+    objects.emplace_back(Json{{"kind", "A"}, {"a", odd}});
+  auto read = ParseYamlStream(ToStream(objects));
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  ASSERT_EQ(read->size(), objects.size());
+  for (size_t i = 0; i < objects.size(); ++i) EXPECT_EQ((*read)[i].value, objects[i].json());
+}
 
 // G11: a hook may change what it was given, and adds nothing.
 TEST(HookObjects, PreProvisionChangesManifests) {
@@ -79,17 +93,18 @@ TEST(HookObjects, IgnitionReplacesBootstrapSecretsAlone) {
   const std::string boot =
       "{apiVersion: v1, kind: Secret, metadata: {name: boot, namespace: 'n'}, stringData: {value: ";
   ASSERT_TRUE(TakeSecrets(boot + "one}}", names, {"n/begun"}, secrets).ok());
-  ASSERT_TRUE(TakeSecrets(boot + "two}}", names, {"n/begun"}, secrets).ok());
+  EXPECT_EQ(TakeSecrets(boot + "two}}", names, {"n/begun"}, secrets).value(), std::set{secrets[0].object.id()});
   // A machine that is there has begun with its Secret.
-  ASSERT_TRUE(TakeSecrets("{apiVersion: v1, kind: Secret, metadata: {name: begun, namespace: 'n'}}", names, {"n/begun"},
-                          secrets)
-                  .ok());
+  auto begun = TakeSecrets("{apiVersion: v1, kind: Secret, metadata: {name: begun, namespace: 'n'}}", names,
+                           {"n/begun"}, secrets);
+  ASSERT_TRUE(begun.ok());
+  EXPECT_THAT(*begun, IsEmpty());
   ASSERT_EQ(secrets.size(), 1u);
   EXPECT_EQ(GetString(secrets[0].object.json(), {"stringData", "value"}), "two");
   for (const char* bad :
        {"{apiVersion: v1, kind: Secret, metadata: {name: other, namespace: 'n'}, stringData: {a: hidden}}",
         "{apiVersion: v1, kind: ConfigMap, metadata: {name: boot, namespace: 'n'}}"}) {
-    Status got = TakeSecrets(bad, names, {"n/begun"}, secrets);
+    auto got = TakeSecrets(bad, names, {"n/begun"}, secrets);
     ASSERT_FALSE(got.ok()) << bad;
     EXPECT_THAT(got.error().message, HasSubstr("n/boot"));
     EXPECT_THAT(got.error().message, Not(HasSubstr("hidden")));
