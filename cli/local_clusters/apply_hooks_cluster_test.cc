@@ -1,5 +1,8 @@
 // G11 on a real API server: hooks, and bootstrap Secrets, which one of them makes.
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -159,23 +162,27 @@ TEST_F(ApplyHooksTest, ManyWordsOfAHookHaveNoValue) {
 
 // G11: somebody pauses it while the hook before works.
 TEST_F(ApplyHooksTest, AHookIsNotCalledForAClusterThatIsPaused) {
-  const std::string began = folder_ / "began", paused = folder_ / "paused";
-  PutHook("infra-ready", "touch " + began + "; while [ ! -e " + paused + " ]; do sleep 0.05; done");
+  const std::string began = folder_ / "began", told = folder_ / "told";
+  ASSERT_EQ(mkfifo(told.c_str(), 0600), 0);
+  const int pipe = open(told.c_str(), O_RDWR | O_CLOEXEC);
+  PutHook("infra-ready", "touch " + began + "; read -r line <" + told);
+  bool paused = false;
   PutHook("ignition", "touch " + (folder_ / "called"));
   PlayControllers(
       [&](kube::Object& cluster) {
         Provision(cluster);
-        if (!ReadFile(began).ok() || ReadFile(paused).ok()) return;
+        if (!ReadFile(began).ok() || paused) return;
         kube::ApplyYaml(*client_, ReplaceAll(ReplaceAll(kCluster, "name: my,",
                                                         "name: my, annotations: {cluster.x-k8s.io/paused: ''},"),
                                              "@", ns_));
-        folder_.Put("paused", "");
+        paused = write(pipe, "\n", 1) == 1;
       },
       NoPlay);
   Outcome outcome = Apply({"--no-collect"});
   EXPECT_EQ(outcome.code, 1);
   EXPECT_THAT(outcome.err, HasSubstr("stage ignition: Cluster " + ns_ + "/my is paused"));
   EXPECT_FALSE(ReadFile(folder_ / "called").ok());
+  close(pipe);
 }
 
 TEST_F(ApplyHooksTest, AHookThatFailsEndsTheRun) {

@@ -356,9 +356,10 @@ TEST_F(NodeOnServer, TakesOverFromOneThatWasKilled) {
                        std::string(kFolderVariable) + "=" + folder_.path(), "GTEST_OUTPUT="};
   auto killed = ValueOrAbort(Process::Start(other), "node");
   Apply(Manager("--say=hello"));
-  kube::ApplyYaml(*client_, "{apiVersion: apps/v1, kind: Deployment, metadata: {name: gone, namespace: " + ns_ +
-                                "}, spec: {selector: {matchLabels: {app: x}}, template: {metadata: {labels: {app: x}}, "
-                                "spec: {containers: [{name: m, image: sh, args: ['-c', 'exec sleep 600']}]}}}}");
+  kube::ApplyYaml(*client_,
+                  "{apiVersion: apps/v1, kind: Deployment, metadata: {name: gone, namespace: " + ns_ +
+                      "}, spec: {selector: {matchLabels: {app: x}}, template: {metadata: {labels: {app: x}}, "
+                      "spec: {containers: [{name: m, image: sh, args: ['-c', 'exec tail -f /dev/null']}]}}}}");
   AwaitHealthy();
   ASSERT_TRUE(Eventually([&] { return List("Pod").size() == 2; }));
   const std::string mark = "OF_NODE=" + folder_.path();

@@ -17,7 +17,7 @@ constexpr Seconds kLong{60};
 // G5: of two that may not run both one does, whatever runs beside each.
 TEST_F(NodeOnServer, RunsOneOfTwoAloneBesideTheirProxies) {
   StartNode();
-  Apply(Manager("--leader-elect") + "\n      - {name: proxy, image: sh, args: ['-c', 'exec sleep 600']}",
+  Apply(Manager("--leader-elect") + "\n      - {name: proxy, image: sh, args: ['-c', 'exec tail -f /dev/null']}",
         "replicas: 2");
   EXPECT_TRUE(Eventually(
       [&] {

@@ -175,7 +175,7 @@ Result<Flags> ProgramHelp::Of(const Context& ctx, const std::string& path, const
     answer = {std::move(*kept), true};
   } else {
     answer = TRY(AskPatiently(ctx, path, folder, environment));
-    // An answer without flags may be that of a program that can't start for now.
+    // An answer without flags may be that of a program that couldn't start, for want of memory, say.
     if (keeps && answer.ended && !answer.flags.empty()) Keep(FileOf(folder_, path), key, answer.flags);
   }
   MutexLock lock(mu_);

@@ -71,7 +71,8 @@ TEST_F(Help, ThatFailsIsAskedAgain_G5) {
 // G5: of a program that prints its flags and runs on they count; it may have been slow, and is asked again.
 TEST_F(Help, ThatIsCutOffCountsForAWhile_G5) {
   WriteProgram(
-      "echo '  --health-addr string   where (default \":9440\")'\ntest -f fast || { : >began; exec sleep 1000; }\n"
+      "echo '  --health-addr string   where (default \":9440\")'\ntest -f fast || { : >began; exec tail -f /dev/null; "
+      "}\n"
       "echo '  --webhook-port int   the port (default 9443)'\n");
   auto half = AskWhileItHangs();
   ASSERT_TRUE(half.ok()) << half.error().message;
@@ -146,7 +147,7 @@ TEST_F(KeptHelp, IsNoneOfAScript_G5) {
 }
 
 TEST_F(Help, OfWhatRunsOnIsNone_G5) {
-  WriteProgram("test -f fast || { : >began; exec sleep 1000; }\necho '  --webhook-port int   the port'\n");
+  WriteProgram("test -f fast || { : >began; exec tail -f /dev/null; }\necho '  --webhook-port int   the port'\n");
   EXPECT_THAT(AskWhileItHangs().value(), IsEmpty());
   ASSERT_TRUE(WriteFile(folder_ / "fast", "").ok());
   EXPECT_THAT(Ask().value(), IsEmpty()) << "it isn't asked at each start";

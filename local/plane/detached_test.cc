@@ -43,7 +43,7 @@ TEST(StartDetached, PassesOnNothingThatItsCallerHasOpen) {
     Result<pid_t> pid = 0;
     std::thread([&] {
       if (old_kernel) ForbidCloseRange();
-      pid = StartDetached({"/bin/sleep", "1000"}, temp / "log");
+      pid = StartDetached({"/usr/bin/tail", "-f", "/dev/null"}, temp / "log");
     }).join();
     close(ends[1]);
     ASSERT_TRUE(pid.ok()) << pid.error().message;

@@ -1,7 +1,10 @@
 #include "local/plane/kept_process.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/files.h"
 #include "base/testing/await.h"
@@ -33,7 +36,7 @@ class Kept : public ::testing::Test {
 };
 
 TEST_F(Kept, RunsAndSaysSo) {
-  KeptProcess& kept = Make("exec sleep 1000");
+  KeptProcess& kept = Make("exec tail -f /dev/null");
   kept.Look();
   EXPECT_GT(kept.state().pid, 0);
   EXPECT_TRUE(kept.state().ready);
@@ -63,21 +66,24 @@ TEST_F(Kept, IsStartedAgainWithPauses) {
 
 TEST_F(Kept, OneThatRanForLongBeginsAnewWithThePauses) {
   const std::string end = folder_ / "end";
-  KeptProcess& kept = Make("while [ ! -e '" + end + "' ]; do sleep 0.01; done; rm '" + end + "'");
+  ASSERT_EQ(mkfifo(end.c_str(), 0600), 0);
+  const int pipe = open(end.c_str(), O_RDWR | O_CLOEXEC);
+  KeptProcess& kept = Make("read -r line <'" + end + "'");
   for (int i = 1; i < 4; ++i) {
     kept.Look();
     ASSERT_GT(kept.state().pid, 0);
     clock_.Advance(Seconds(10));
-    ASSERT_TRUE(WriteFile(end, "").ok());
+    ASSERT_EQ(write(pipe, "\n", 1), 1);
     ASSERT_TRUE(AwaitEnd(i));
     EXPECT_GT(kept.state().pid, 0) << "it waits though it ran for ten seconds";
   }
+  close(pipe);
 }
 
 // Rule G8: one that ends again and again isn't ready in between.
 TEST_F(Kept, OneThatHasEndedIsReadyOnceItLasts) {
   const std::string first = folder_ / "first";
-  KeptProcess& kept = Make("[ -e '" + first + "' ] && exec sleep 1000; touch '" + first + "'; exit 1");
+  KeptProcess& kept = Make("[ -e '" + first + "' ] && exec tail -f /dev/null; touch '" + first + "'; exit 1");
   ASSERT_TRUE(AwaitEnd(1));
   ASSERT_GT(kept.state().pid, 0);
   EXPECT_FALSE(kept.state().ready);
@@ -92,7 +98,7 @@ TEST_F(Kept, OneThatHasEndedIsReadyOnceItLasts) {
 TEST_F(Kept, IsReadyWhenItSaysSo) {
   bool ready = false;
   int asked = 0;
-  KeptProcess& kept = Make("exec sleep 1000", [&] { return ++asked, ready; });
+  KeptProcess& kept = Make("exec tail -f /dev/null", [&] { return ++asked, ready; });
   kept.Look();
   EXPECT_FALSE(kept.state().ready);
   ready = true;
@@ -119,7 +125,7 @@ TEST_F(Kept, AProgramThatIsNotThereIsTold) {
   // Looked for again with pauses, as one that ends is.
   clock_.Advance(Millis(200));
   kept.Look();
-  ASSERT_TRUE(WriteFile(program, "#!/bin/sh\nexec sleep 1000\n", 0755).ok());
+  ASSERT_TRUE(WriteFile(program, "#!/bin/sh\nexec tail -f /dev/null\n", 0755).ok());
   clock_.Advance(Millis(399));
   kept.Look();
   EXPECT_EQ(kept.state().pid, 0);

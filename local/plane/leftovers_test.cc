@@ -12,8 +12,8 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 std::unique_ptr<Process> Start(const std::string& plane) {
-  auto process =
-      Process::Start({.argv = {"/bin/sleep", "1000"}, .environment = {std::string(kPlaneVariable) + "=" + plane}});
+  auto process = Process::Start(
+      {.argv = {"/usr/bin/tail", "-f", "/dev/null"}, .environment = {std::string(kPlaneVariable) + "=" + plane}});
   EXPECT_TRUE(process.ok());
   return std::move(process).value();
 }

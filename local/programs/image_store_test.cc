@@ -59,6 +59,8 @@ class Images : public testing::Test {
     auto names = ListDir(folder_.path());
     return names.ok() ? *names : std::vector<std::string>();
   }
+  // Where the files of the image are.
+  std::string RootOf(const std::string& digest) const { return FolderOf(digest) + "/root"; }
   std::string FolderOf(const std::string& digest) const {
     return folder_ / ("sha256-" + digest.substr(digest.find(':') + 1));
   }
@@ -79,7 +81,7 @@ TEST_F(Images, AProgramIsUnpackedAndStartedAsItsImageSays_G9) {
                                              {"WorkingDir", "/app"}}));
   auto program = Find();
   ASSERT_TRUE(program.ok()) << program.error().message;
-  EXPECT_EQ(program->root, FolderOf(digest) + "/root");
+  EXPECT_EQ(program->root, RootOf(digest));
   EXPECT_EQ(program->path, program->root + "/manager");
   EXPECT_EQ(*ReadFile(program->path), kScript);
   EXPECT_THAT(program->entrypoint_arguments, ElementsAre("--a"));
@@ -102,8 +104,8 @@ TEST_F(Images, OfAnIndexItIsTheOneForThisMachine_G9) {
   const MadeImage here = MakeImage({ManagerLayer()}, {{"Entrypoint", {"/manager"}}});
   const MadeImage there = MakeImage({ManagerLayer("#!/bin/sh\nother")}, {{"Entrypoint", {"/manager"}}}, other);
   const std::string index = Push(MadeImage::Index({{other, there}, {Architecture(), here}}));
-  EXPECT_EQ(Find()->root, FolderOf(here.image.digest()) + "/root");
-  EXPECT_EQ(Find("org/manager@" + index)->root, FolderOf(here.image.digest()) + "/root");
+  EXPECT_EQ(Find()->root, RootOf(here.image.digest()));
+  EXPECT_EQ(Find("org/manager@" + index)->root, RootOf(here.image.digest()));
   EXPECT_THAT(Kept(), ElementsAre("names", "sha256-" + here.image.digest().substr(7)));
 }
 
@@ -155,9 +157,9 @@ TEST_F(Images, NothingHalfIsLeft_G9) {
 // G9: a folder that was cleaned in part, or damaged, is made again.
 TEST_F(Images, WhatWasLostIsPulledAgain_G9) {
   const std::string digest = Push(MakeImage({ManagerLayer()}, {{"Cmd", {"/manager"}}}));
-  const std::string program = FolderOf(digest) + "/root/manager";
+  const std::string program = RootOf(digest) + "/manager";
   ASSERT_TRUE(Find().ok());
-  for (const std::string& lost : {FolderOf(digest) + "/config.json", program, FolderOf(digest) + "/root"}) {
+  for (const std::string& lost : {FolderOf(digest) + "/config.json", program, RootOf(digest)}) {
     ASSERT_GT(std::filesystem::remove_all(lost), 0u) << lost;
     auto again = Find();
     ASSERT_TRUE(again.ok()) << again.error().message;
@@ -176,7 +178,7 @@ TEST_F(Images, WhatWasLostIsPulledAgain_G9) {
 TEST_F(Images, WhatLiesBesideTheProgramIsPulledAgain_G9) {
   const std::string digest = Push(MakeImage({ManagerLayer()}, {{"Cmd", {"/manager"}}}));
   ASSERT_TRUE(Find().ok());
-  const std::string lost = FolderOf(digest) + "/root/app";
+  const std::string lost = RootOf(digest) + "/app";
   ASSERT_TRUE(std::filesystem::remove(lost));
   ImageStore next(folder_.path(), [](const std::string&) { return fetch::OciOptions(); });
   away_ = true;
@@ -186,7 +188,7 @@ TEST_F(Images, WhatLiesBesideTheProgramIsPulledAgain_G9) {
   EXPECT_TRUE(another.Find({}, fetch::At(registry_, "org/manager:v1")).ok());
   EXPECT_TRUE(std::filesystem::is_directory(lost));
   // What is more than there was is of who works in it.
-  ASSERT_TRUE(WriteFile(FolderOf(digest) + "/root/more", "").ok());
+  ASSERT_TRUE(WriteFile(RootOf(digest) + "/more", "").ok());
   Asked();
   ImageStore last(folder_.path(), [](const std::string&) { return fetch::OciOptions(); });
   EXPECT_TRUE(last.Find({}, fetch::At(registry_, "org/manager:v1")).ok());
@@ -199,7 +201,7 @@ TEST_F(Images, WhatAProgramRemovesIsPulledAgainOnce_G9) {
   ASSERT_TRUE(Find().ok());
   ImageStore next(folder_.path(), [](const std::string&) { return fetch::OciOptions(); });
   for (bool pulls : {true, false}) {
-    ASSERT_TRUE(std::filesystem::remove(FolderOf(digest) + "/root/app"));
+    ASSERT_TRUE(std::filesystem::remove(RootOf(digest) + "/app"));
     Asked();
     EXPECT_TRUE(next.Find({}, fetch::At(registry_, "org/manager:v1")).ok());
     EXPECT_EQ(Asked() > 0, pulls);
@@ -250,8 +252,8 @@ TEST_F(Images, EachPlatformHasItsOwn_G9) {
   Push(MadeImage::Index({{other, there}, {Architecture(), here}}));
   ImageStore another(
       folder_.path(), [](const std::string&) { return fetch::OciOptions(); }, "linux/" + other);
-  EXPECT_EQ(another.Find({}, fetch::At(registry_, "org/manager:v1"))->root, FolderOf(there.image.digest()) + "/root");
-  EXPECT_EQ(Find()->root, FolderOf(here.image.digest()) + "/root");
+  EXPECT_EQ(another.Find({}, fetch::At(registry_, "org/manager:v1"))->root, RootOf(there.image.digest()));
+  EXPECT_EQ(Find()->root, RootOf(here.image.digest()));
 }
 
 // G9: whoever may not write here is told so, and not that a registry wants a login.

@@ -54,7 +54,7 @@ Status Certifier::Read(const Context& ctx, const kube::ObjectId& id, Known& know
   if (live.ok()) {
     known.secrets[id].Live(*live);
   } else if (auto found = known.secrets.find(id); found != known.secrets.end()) {
-    // What no release is sent for now comes back as drift (D1), if it is to.
+    // What comes with no release of this pass comes back as drift (D1), if it is to.
     if (!found->second.IsWanted()) return known.secrets.erase(found), Ok();
     found->second.Gone();
   }
