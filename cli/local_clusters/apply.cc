@@ -95,8 +95,9 @@ Status Apply(const Context& parent, const GlobalOptions& global, const ApplyOpti
   Status done = run.Go(ctx);
   if (done.ok()) {
     for (const ClusterName& one : run.clusters())
-      world.out << fmt::format("Cluster {}/{} is made. To wait until it is available: clusterctl local wait {} -n {}\n",
-                               one.ns, one.name, one.name, one.ns);
+      world.out << fmt::format(
+          "Cluster {}/{} is made. To wait until it is available: clusterctl local wait {} -n {}{}\n", one.ns, one.name,
+          one.name, one.ns, target.flags);
     return Ok();
   }
   if (options.collect && !ctx.stop.stop_requested()) CollectAfter(ctx, cluster, target.plane, folder, filled, notes);
