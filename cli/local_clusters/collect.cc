@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <set>
 #include <sstream>
 #include <system_error>
 
@@ -151,15 +150,7 @@ void Gatherer::SecretNames() {
 }
 
 Status Gatherer::Objects() {
-  std::vector<kube::Resource> all = TRY(cluster_.client().mapper().All(ctx_));
-  std::set<kube::GroupKind> seen;
-  for (const kube::Resource& resource : all) {
-    if (!resource.group.ends_with("cluster.x-k8s.io")) continue;
-    if (std::find(resource.verbs.begin(), resource.verbs.end(), "list") == resource.verbs.end()) continue;
-    if (!seen.insert({resource.group, resource.kind}).second) continue;  // another version of the same
-    auto best = cluster_.client().mapper().For(ctx_, {resource.group, resource.kind});
-    AddKind(best.ok() ? *best : resource);
-  }
+  for (const kube::Resource& kind : TRY(KindsOfClusterApi(ctx_, cluster_.client()))) AddKind(kind);
   for (const char* kind : {"Deployment", "Pod", "Node", "Namespace"}) AddKind(kube::Builtin(kind));
   auto events = cluster_.client().mapper().For(ctx_, {"", "Event"}, "v1");
   if (events.ok()) AddKind(*events);

@@ -9,6 +9,7 @@
 #include "base/encoding.h"
 #include "base/strings.h"
 #include "base/yaml/yaml.h"
+#include "cli/local_clusters/parts.h"
 #include "templating/envsubst/template.h"
 #include "templating/workload_template.h"
 
@@ -456,7 +457,7 @@ std::string WithoutCutValue(std::string text, const FilledIn& filled) {
 }
 
 kube::Object WithoutCredentials(kube::Object live, const FilledIn& filled) {
-  if (live.kind() == "Secret" && live.group_version().group.empty()) {
+  if (IsSecret(live)) {
     live.json().erase("data");
     live.json().erase("stringData");
     DropLastApplied(live);
@@ -473,7 +474,7 @@ kube::Object WithoutCredentials(kube::Object live, const FilledIn& filled) {
       KeepMember(*metadata, *Find(whole, {"metadata"}), member);
   }
   const std::string group = live.group_version().group;
-  if (group.ends_with("cluster.x-k8s.io") || group.starts_with("bootstrap.") || group.starts_with("controlplane.")) {
+  if (IsOfClusterApi(group) || group.starts_with("bootstrap.") || group.starts_with("controlplane.")) {
     DropLastApplied(live);
     LeaveOutCredentials(live.json(), filled);
   }

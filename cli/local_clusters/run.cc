@@ -27,14 +27,10 @@ std::vector<kube::Object> ObjectsOf(const std::vector<Manifest>& manifests) {
   return out;
 }
 
-void Append(std::vector<kube::Object>& to, const std::vector<Manifest>& from) {
-  for (const Manifest& one : from) to.push_back(one.object);
-}
-
 // What is another one once somebody has changed what is wanted. Secrets, ConfigMaps and others have no generation: of
 // these every change counts.
 std::string VersionOf(const kube::Object& object) {
-  const std::int64_t generation = GetInt(object.json(), {"metadata", "generation"});
+  const std::int64_t generation = object.generation();
   return generation > 0 ? std::to_string(generation) : "version " + object.resource_version();
 }
 
@@ -48,8 +44,7 @@ Run::Run(Plan plan, ManagementCluster& cluster, World& world)
       lines_(world.err, world.err_columns),
       watch_(cluster.client(), lines_, world.err_columns > 0) {
   for (Manifest& one : plan_.manifests) {
-    const bool is_secret = one.object.kind() == "Secret" && one.object.group_version().group.empty();
-    const bool namespaced = is_secret || IsCluster(one.object) || MakesMachines(one.object, false);
+    const bool namespaced = IsSecret(one.object) || IsCluster(one.object) || MakesMachines(one.object, false);
     if (namespaced && one.object.ns().empty()) one.object.set_ns(cluster.ns());
     if (IsCluster(one.object)) clusters_.push_back({one.object.ns(), one.object.name()});
   }
@@ -78,8 +73,8 @@ std::vector<kube::ObjectId> Run::Watched(bool machines) const {
   for (const auto* part : {&infrastructure_, &machines_}) {
     if (part == &machines_ && !machines) break;
     for (const Manifest& one : *part) {
-      const std::string group = one.object.group_version().group;
-      if (group.ends_with("cluster.x-k8s.io") && !IsCluster(one.object)) out.push_back(IdIn(one.object, cluster_.ns()));
+      if (IsOfClusterApi(one.object.group_version().group) && !IsCluster(one.object))
+        out.push_back(IdIn(one.object, cluster_.ns()));
     }
   }
   return out;
@@ -247,7 +242,7 @@ Status Run::DoIgnition(const Context& ctx) {
   }
   if (has_hook) {
     std::vector<kube::Object> objects = ObjectsOf(secrets);
-    Append(objects, TRY(Live(ctx, infrastructure_)));
+    for (const Manifest& one : TRY(Live(ctx, infrastructure_))) objects.push_back(one.object);
     objects.insert(objects.end(), machines.begin(), machines.end());
     std::string printed = TRY(CallHook(ctx, Stage::kIgnition, objects));
     const std::set<kube::ObjectId> taken = TRY(TakeSecrets(printed, open, begun, secrets));

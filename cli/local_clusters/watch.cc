@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <set>
 
@@ -9,6 +10,7 @@
 #include "cli/describe/cluster_reader.h"
 #include "cli/describe/cluster_tree.h"
 #include "cli/frame/management_cluster.h"
+#include "cli/local_clusters/parts.h"
 #include "cli/local_clusters/patience.h"
 
 namespace capi::cli::local_clusters {
@@ -17,7 +19,6 @@ namespace {
 constexpr Millis kPause{500};
 // More than these push what was said before out of the terminal.
 constexpr size_t kMostLines = 20;
-const std::string kClusterLabel = "cluster.x-k8s.io/cluster-name=";
 
 kube::Resource Own(const char* plural, const char* kind) {
   return {.group = "cluster.x-k8s.io", .version = std::string(kContract), .plural = plural, .kind = kind};
@@ -62,6 +63,22 @@ const kube::Resource& MachineResource() {
   return resource;
 }
 
+std::string ByCluster(const std::string& name) { return "cluster.x-k8s.io/cluster-name=" + name; }
+
+Result<std::vector<kube::Resource>> KindsOfClusterApi(const Context& ctx, kube::Client& client) {
+  std::vector<kube::Resource> out;
+  std::set<kube::GroupKind> seen;
+  for (const kube::Resource& resource : TRY(client.mapper().All(ctx))) {
+    if (!IsOfClusterApi(resource.group)) continue;
+    if (std::find(resource.verbs.begin(), resource.verbs.end(), "list") == resource.verbs.end()) continue;
+    if (!seen.insert({resource.group, resource.kind}).second) continue;  // another version of the same
+    // Of that one nothing has to be converted, by a webhook that may be away.
+    auto best = client.mapper().For(ctx, {resource.group, resource.kind});
+    out.push_back(best.ok() ? *best : resource);
+  }
+  return out;
+}
+
 Result<ClusterState> ClusterWatch::Read(const Context& ctx, const ClusterName& name) {
   ClusterState out{name.ns, name.name, {}, {}, {}};
   auto cluster = client_.Get(OneCall(ctx), ClusterResource(), name.ns, name.name);
@@ -81,14 +98,14 @@ Result<ClusterState> ClusterWatch::Read(const Context& ctx, const ClusterName& n
   auto control_plane = ControlPlaneOf(*out.cluster);
   if (control_plane && !wanted.contains(*control_plane)) TRY(ReadOther(ctx, *control_plane, out.makers));
   kube::ListOptions options;
-  options.label_selector = kClusterLabel + name.name;
+  options.label_selector = ByCluster(name.name);
   out.machines = TRY(client_.List(OneCall(ctx), MachineResource(), name.ns, options)).items;
   return out;
 }
 
 Status ClusterWatch::ReadMakers(const Context& ctx, const ClusterName& name, std::vector<kube::Object>& out) {
   kube::ListOptions options;
-  options.label_selector = kClusterLabel + name.name;
+  options.label_selector = ByCluster(name.name);
   for (const char* kind : {"MachineDeployment", "MachineSet", "MachinePool"}) {
     auto resource = client_.mapper().For(OneCall(ctx), {ClusterResource().group, kind});
     if (!resource.ok() && resource.code() == Code::kNotFound) continue;
@@ -128,7 +145,10 @@ void ClusterWatch::Draw(const Context& ctx, const std::vector<ClusterName>& clus
   for (const ClusterName& name : clusters) {
     std::vector<std::string> missing;
     auto tree = Tree(OneCall(ctx), name, missing);
-    if (!tree.ok()) tree = std::vector{fmt::format("Cluster {}/{}: {}", name.ns, name.name, tree.error().message)};
+    for (std::string& why : missing) why = WithoutValues(std::move(why), filled_);
+    if (!tree.ok())
+      tree = std::vector{
+          fmt::format("Cluster {}/{}: {}", name.ns, name.name, WithoutValues(tree.error().message, filled_))};
     for (const auto* part : {&*tree, &missing}) lines.insert(lines.end(), part->begin(), part->end());
   }
   if (lines.size() > kMostLines) {
@@ -136,8 +156,7 @@ void ClusterWatch::Draw(const Context& ctx, const std::vector<ClusterName>& clus
     lines.resize(kMostLines);
     lines.push_back(fmt::format("and {} lines more", more));
   }
-  lines.push_back(fmt::format("{}: waiting. {}", what, waits_for));
-  for (std::string& line : lines) line = WithoutValues(std::move(line), filled_);
+  lines.push_back(fmt::format("{}: waiting. {}", what, WithoutValues(waits_for, filled_)));
   lines_.Draw(lines);
 }
 

@@ -70,5 +70,9 @@ class ClusterWatch {
 // The Clusters' own kind and that of their Machines, at the contract that this program works with.
 const kube::Resource& ClusterResource();
 const kube::Resource& MachineResource();
+// Selects what belongs to a Cluster of that name.
+std::string ByCluster(const std::string& name);
+// All kinds of Cluster API and its providers that can be listed, each once, at the version that the server prefers.
+Result<std::vector<kube::Resource>> KindsOfClusterApi(const Context& ctx, kube::Client& client);
 
 }  // namespace capi::cli::local_clusters
