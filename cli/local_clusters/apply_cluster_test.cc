@@ -81,7 +81,7 @@ TEST_F(ApplyTest, TheTreeIsDrawnOnATerminal) {
   std::ostringstream out;
   LiveLines lines(out, 200);
   ClusterWatch watch(*client_, lines, true);
-  watch.Without({{"KIND", "DockerCluster"}, {"X_TOKEN", "hidden-token"}, {"W", "TOKEN"}});
+  watch.Without(Hider(FilledIn{{"KIND", "DockerCluster"}, {"X_TOKEN", "hidden-token"}, {"W", "TOKEN"}}));
   auto judge = [](const ClusterState&) { return Verdict{false, "the words hidden-token of somebody", ""}; };
   const Context ctx = ctx_.WithTimeout(Seconds(1));
   EXPECT_EQ(watch.Await(ctx, {{ns_, "my"}}, judge, "machines").code(), Code::kDeadlineExceeded);

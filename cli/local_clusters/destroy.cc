@@ -12,17 +12,15 @@
 #include "cli/frame/interrupt.h"
 #include "cli/frame/printable.h"
 #include "cli/local_clusters/patience.h"
-#include "cli/local_clusters/wait.h"
+#include "cli/local_clusters/stages.h"
 #include "cli/local_clusters/watch.h"
 
 namespace capi::cli::local_clusters {
 namespace {
 
-constexpr Millis kPause{500};
 constexpr Seconds kToTell{30};  // for all reports together, once the time is over
 constexpr Seconds kOneKind{5};  // of these: one that hangs leaves some for the others
 constexpr size_t kMostTold = 30;
-constexpr size_t kMostDrawn = 20;  // more push what was said before out of the terminal
 
 Error Invalid(std::string message) { return Error{Code::kInvalidArgument, std::move(message), {}}; }
 
@@ -80,10 +78,7 @@ Status CheckNotPaused(const kube::Object& object) {
 
 // nullopt where it isn't there.
 Result<std::optional<kube::Object>> Peek(Deleting& in, const kube::Resource& resource, const ClusterName& name) {
-  auto live = in.cluster.client().Get(in.ctx, resource, name.ns, name.name);
-  if (live.ok()) return std::optional(*std::move(live));
-  if (live.code() == Code::kNotFound) return std::optional<kube::Object>();
-  return live.error();
+  return IfThere(in.cluster.client().Get(in.ctx, resource, name.ns, name.name));
 }
 
 // What is to be deleted, and how far that is. A value.
@@ -151,7 +146,7 @@ void DeleteAndWait(Deleting& in, const kube::Resource& resource, std::vector<Vic
         gone(victim.name);
       }
       all = all && victim.end.has_value();
-      if (!line.empty() && lines.size() < kMostDrawn) lines.push_back(std::move(line));
+      if (!line.empty() && lines.size() < kMostLines) lines.push_back(std::move(line));
     }
     if (all || !bounded.Check().ok()) return;
     if (!lines.empty()) in.lines.Draw(lines);
@@ -291,7 +286,7 @@ Status Destroy(const Context& parent, const GlobalOptions& global, const Destroy
     if (name.empty()) return Invalid("the name of a cluster is empty");
   }
   if (options.yes && !options.all) return Invalid("--yes goes with --all alone: who names clusters isn't asked");
-  Millis timeout = TRY(ParseTimeout(options.timeout));
+  Millis timeout = TRY(PositiveDuration("--timeout " + options.timeout, options.timeout));
   Notes notes(world.err);
   // Nothing of it is needed; one that was asked for has to be right.
   TRY(LoadConfig(parent, global, world.getenv, notes));
@@ -312,7 +307,7 @@ Status Destroy(const Context& parent, const GlobalOptions& global, const Destroy
 Status DestroyBootstrap(const Context& parent, const GlobalOptions& global, const DestroyBootstrapOptions& options,
                         World& world) {
   if (options.names.size() != 1 || options.names[0].empty()) return Invalid("please specify the name of a cluster");
-  Millis timeout = TRY(ParseTimeout(options.timeout));
+  Millis timeout = TRY(PositiveDuration("--timeout " + options.timeout, options.timeout));
   Interrupt interrupt;
   Context ctx = parent.WithStop(interrupt.token());
   Notes notes(world.err);

@@ -230,10 +230,10 @@ TEST_F(ManifestsTest, BadFoldersAreRefused) {
 TEST_F(ManifestsTest, WhatIsAppliedFollowsTheFiles) {
   const std::string map = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}";
   folder_.Put("m/02_a.yaml", map);
-  ASSERT_TRUE(WriteApplied(folder_ / "m", ReadManifests(folder_ / "m").value(), {}).ok());
+  ASSERT_TRUE(WriteApplied(folder_ / "m", ReadManifests(folder_ / "m").value(), Hider()).ok());
   std::filesystem::rename(folder_ / "m/02_a.yaml", folder_ / "m/03_a.yaml");
   folder_.Put("m/applied/notes.txt", "somebody's");
-  ASSERT_TRUE(WriteApplied(folder_ / "m", ReadManifests(folder_ / "m").value(), {}).ok());
+  ASSERT_TRUE(WriteApplied(folder_ / "m", ReadManifests(folder_ / "m").value(), Hider()).ok());
   EXPECT_THAT(ListDir(folder_ / "m/applied").value(), ElementsAre("03_a.yaml", "notes.txt"));
 }
 

@@ -158,7 +158,6 @@ Result<Kept> ReadKept(const std::string& folder, const std::string& ns) {
   Kept out;
   out.manifests = TRY_WITH(ReadManifests(folder), folder);
   for (const Manifest& one : out.manifests) {
-    if (out.cluster.empty() && IsCluster(one.object)) out.cluster = one.object.name();
     if (one.file.starts_with(kAppliedPrefix))
       return Error{Code::kInvalidArgument,
                    fmt::format("{}/{} can't be kept: what `local apply` has written back is kept under such a name. "
@@ -166,8 +165,7 @@ Result<Kept> ReadKept(const std::string& folder, const std::string& ns) {
                                folder, one.file),
                    {}};
   }
-  if (out.cluster.empty())
-    return Error{Code::kInvalidArgument, fmt::format("the manifests in {} have no Cluster", folder), {}};
+  out.cluster = TRY(FirstCluster(folder, out.manifests));
   std::map<std::string, std::string> files;
   AddFiles(out.manifests, "", files);
   const std::string beside = folder + "/applied";
