@@ -129,11 +129,13 @@ TEST_F(ManifestsTest, OfAReleaseComeWithItsClasses) {
   };
   Outcome outcome = make({{"CLASS_TOKEN", "hidden"}});
   EXPECT_EQ(outcome.code, 1);
-  EXPECT_THAT(outcome.err, HasSubstr("[SIZE]"));
+  EXPECT_THAT(outcome.err, HasSubstr("clusterclass-quick.yaml: value for variables [SIZE] is not set"));
   EXPECT_FALSE(ListDir(folder_ / "out").ok());
   outcome = make({{"SIZE", "big"}, {"CLASS_NAMESPACE", "other"}});
   EXPECT_EQ(outcome.code, 1);
-  EXPECT_THAT(outcome.err, HasSubstr("ClusterClass other/quick"));
+  EXPECT_THAT(outcome.err,
+              HasSubstr("the ClusterClass other/quick, and a release can bring one only into the Cluster's own "
+                        "namespace, default: name other with -n"));
   outcome = make({{"CLASS_TOKEN", "hidden"}, {"SIZE", "big"}});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(ListDir(folder_ / "out").value(),
