@@ -62,6 +62,13 @@ Result<std::vector<ClassText>> MissingClasses(const Context& ctx, const Config& 
   std::vector<ClassText> out;
   for (const ClassName& one : ClassesIn(objects, ns)) {
     if (TRY(IsThere(ctx, cluster, {std::string(kGroup), "ClusterClass"}, one.ns, one.name))) continue;
+    if (one.ns != ns && cluster.none())
+      return Error{
+          Code::kFailedPrecondition,
+          fmt::format("the template's Cluster has the ClusterClass {}/{}, and a release can bring one only into "
+                      "the Cluster's own namespace, {}: name {} with -n",
+                      one.ns, one.name, ns, one.ns),
+          {}};
     if (one.ns != ns) {
       return Error{Code::kFailedPrecondition,
                    fmt::format("ClusterClass {}/{} isn't in the cluster, and the template can bring one only into the "

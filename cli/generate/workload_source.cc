@@ -80,6 +80,7 @@ Result<WorkloadTemplate> FromProvider(const Context& ctx, const Config& config, 
 }  // namespace
 
 Result<ManagementCluster*> MaybeCluster::Get() {
+  if (none()) return Error{Code::kNotFound, "this command asks no cluster", {}};
   if (!cluster_) cluster_.emplace(ManagementCluster::Open(options_, getenv_));
   if (!cluster_->ok()) return cluster_->error();
   return &**cluster_;

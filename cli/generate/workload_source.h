@@ -14,6 +14,9 @@ namespace capi::cli {
 class MaybeCluster {
  public:
   MaybeCluster(ClusterOptions options, Getenv getenv) : options_(std::move(options)), getenv_(std::move(getenv)) {}
+  // That of a command that asks no cluster: Get has none.
+  static MaybeCluster None() { return MaybeCluster({}, nullptr); }
+  bool none() const { return getenv_ == nullptr; }
   // The same answer each time; never null.
   Result<ManagementCluster*> Get();
 

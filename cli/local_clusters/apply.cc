@@ -9,7 +9,6 @@
 #include "cli/frame/interrupt.h"
 #include "cli/frame/lookup.h"
 #include "cli/local_clusters/collect.h"
-#include "cli/local_clusters/parts.h"
 #include "cli/local_clusters/run.h"
 
 namespace capi::cli::local_clusters {
@@ -50,9 +49,7 @@ Result<Plan> MakePlan(const Context& ctx, const GlobalOptions& global, const App
   plan.folder = TRY(WholePath(options.folders[0]));
   plan.hooks = TRY(FindHooks(options, plan.folder));
   plan.manifests = TRY(ReadManifests(plan.folder));
-  bool has_cluster = false;
-  for (const Manifest& one : plan.manifests) has_cluster = has_cluster || IsCluster(one.object);
-  if (!has_cluster) return Invalid(fmt::format("the manifests in {} have no Cluster", plan.folder));
+  TRY(FirstCluster(plan.folder, plan.manifests));
   Config config = TRY(LoadConfig(ctx, global, world.getenv, notes));
   Lookup lookup(config);
   Status filled = FillInAll(plan.manifests, lookup.function(), plan.filled);
@@ -63,14 +60,14 @@ Result<Plan> MakePlan(const Context& ctx, const GlobalOptions& global, const App
 
 // What helps to find out why, while it is still there.
 void CollectAfter(const Context& ctx, ManagementCluster& cluster, const std::string& plane, const std::string& folder,
-                  const FilledIn& filled, Notes& notes) {
-  GatherInput input{plane, ArchiveName(folder, ctx.clock->Now()), filled};
+                  const Hider& hider, Notes& notes) {
+  GatherInput input{plane, ArchiveName(folder, ctx.clock->Now()), hider};
   Status gathered = Gather(ctx.WithTimeout(Seconds(60)), cluster, input);
   if (gathered.ok()) {
     notes.Say(0, fmt::format("Logs, objects and conditions are in {}", input.archive));
   } else {
     notes.Warn(
-        fmt::format("logs and objects could not be collected: {}", WithoutValues(gathered.error().message, filled)));
+        fmt::format("logs and objects could not be collected: {}", hider.WithoutValues(gathered.error().message)));
   }
 }
 
@@ -90,16 +87,17 @@ Status Apply(const Context& parent, const GlobalOptions& global, const ApplyOpti
   plan.kubeconfig = TRY(WholePath(target.cluster.kubeconfig));
   ManagementCluster cluster = TRY(OpenTarget(ctx, target.cluster, world));
   const std::string folder = plan.folder;
-  const FilledIn filled = plan.filled;
+  const Hider hider(plan.filled);
   Run run(std::move(plan), cluster, world);
   Status done = run.Go(ctx);
   if (done.ok()) {
     for (const ClusterName& one : run.clusters())
-      world.out << fmt::format("Cluster {}/{} is made. To wait until it is available: clusterctl local wait {} -n {}\n",
-                               one.ns, one.name, one.name, one.ns);
+      world.out << fmt::format(
+          "Cluster {}/{} is made. To wait until it is available: clusterctl local wait {} -n {}{}\n", one.ns, one.name,
+          one.name, one.ns, target.flags);
     return Ok();
   }
-  if (options.collect && !ctx.stop.stop_requested()) CollectAfter(ctx, cluster, target.plane, folder, filled, notes);
+  if (options.collect && !ctx.stop.stop_requested()) CollectAfter(ctx, cluster, target.plane, folder, hider, notes);
   return OrInterrupted(ctx, done);
 }
 

@@ -1,8 +1,13 @@
 // G11 and G12 on a real API server, whose controllers the test plays.
 #include <gmock/gmock.h>
 
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <filesystem>
+#include <sstream>
 
 #include "base/encoding.h"
 #include "cli/local_clusters/cluster_testing.h"
@@ -50,6 +55,44 @@ TEST_F(ApplyTest, FillsCredentialsIn) {
   const std::string archive = Gunzip(ReadFile(folder_ / "all.tar.gz").value(), 64u << 20).value();
   EXPECT_THAT(archive, HasSubstr("token: ${X_TOKEN}"));
   EXPECT_THAT(archive, Not(HasSubstr("hidden-token")));
+}
+
+// G13: Ctrl-C is nobody's failure that has to be looked into.
+TEST_F(ApplyTest, CtrlCLeavesNoArchive) {
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    static_cast<void>(WriteFile(folder_ / "err", Apply().err));
+    _exit(0);
+  }
+  EXPECT_TRUE(kube::Eventually([&] { return Live("DockerCluster", "my").ok(); })) << "it waits for this one";
+  kill(child, SIGINT);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_THAT(Text("err"),
+              AllOf(HasSubstr("Stage infrastructure"), HasSubstr("interrupted"), Not(HasSubstr("collected"))));
+  EXPECT_THAT(Archives(), IsEmpty());
+}
+
+// G12: what is read of a cluster while a command waits, and what of it is hidden.
+TEST_F(ApplyTest, TheTreeIsDrawnOnATerminal) {
+  kube::ApplyYaml(*client_, ReplaceAll(kCluster + std::string("\n---\n") + kDocker, "@", ns_));
+  std::ostringstream out;
+  LiveLines lines(out, 200);
+  ClusterWatch watch(*client_, lines, true);
+  watch.Without(Hider(FilledIn{{"KIND", "DockerCluster"}, {"X_TOKEN", "hidden-token"}, {"W", "TOKEN"}}));
+  auto judge = [](const ClusterState&) { return Verdict{false, "the words hidden-token of somebody", ""}; };
+  const Context ctx = ctx_.WithTimeout(Seconds(1));
+  EXPECT_EQ(watch.Await(ctx, {{ns_, "my"}}, judge, "machines").code(), Code::kDeadlineExceeded);
+  EXPECT_THAT(out.str(),
+              AllOf(HasSubstr("Cluster/my"), HasSubstr("  ClusterInfrastructure - DockerCluster/my"),
+                    HasSubstr("machines: waiting. the words ${X_TOKEN} of somebody"), Not(HasSubstr("hidden-token"))));
+  // Of many Clusters some, and the reason of each that can't be read.
+  out.str("");
+  std::vector<ClusterName> many(30, {ns_, "none"});
+  EXPECT_EQ(watch.Await(ctx_.WithTimeout(Seconds(1)), many, judge, "machines").code(), Code::kDeadlineExceeded);
+  EXPECT_THAT(out.str(), AllOf(HasSubstr("Cluster " + ns_ + "/none: "), HasSubstr("and 10 lines more")));
 }
 
 // A Cluster's infrastructure comes of its class once all of it is there, machines' templates too.

@@ -43,7 +43,10 @@ TEST_F(ApplyHooksTest, GoesThroughItsStagesWithHooks) {
   EXPECT_THAT(Text("post"), HasSubstr(R"("kind":"Machine")"));
   EXPECT_THAT(outcome.err, HasSubstr("some words"));
   EXPECT_THAT(outcome.err, Not(HasSubstr("from-")));
-  EXPECT_THAT(outcome.out, HasSubstr("Cluster " + ns_ + "/my is made"));
+  EXPECT_THAT(outcome.out, HasSubstr("Cluster " + ns_ +
+                                     "/my is made. To wait until it is available: clusterctl local "
+                                     "wait my -n " +
+                                     ns_ + " --kubeconfig " + kube::ControlPlane::Shared(false).kubeconfig() + "\n"));
   // Written back: as the cluster has them, without what is secret.
   EXPECT_THAT(Text("m/applied/01_cluster.yaml"), HasSubstr("infrastructureProvisioned: true"));
   EXPECT_THAT(Text("m/applied/10_machines.yaml"), AllOf(HasSubstr("name: my-boot"), Not(HasSubstr("ZnJvbS"))));

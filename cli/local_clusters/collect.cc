@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <set>
 #include <sstream>
 #include <system_error>
 
@@ -52,7 +51,7 @@ class Gatherer {
   void Trees();
   void Logs();
   void Miss(const std::string& what, const std::string& why) {
-    errors_ += fmt::format("{}: {}\n", what, PrintableLine(WithoutValues(why, input_.filled)));
+    errors_ += fmt::format("{}: {}\n", what, PrintableLine(input_.hider.WithoutValues(why)));
   }
   // Nothing was read.
   bool empty() const { return files_.empty(); }
@@ -126,7 +125,7 @@ void Gatherer::AddKind(const kube::Resource& resource) {
   auto see = [&](std::vector<kube::Object> page) -> Status {
     for (kube::Object& object : page) {
       DropManagedFields(object);
-      object = WithoutCredentials(std::move(object), input_.filled);
+      object = input_.hider.WithoutCredentials(std::move(object));
       AddConditions(object);
       text += "---\n" + ToYaml(object.json());
       if (text.size() > kMostOfObjects) return Error{Code::kInvalidArgument, "too many", {}};
@@ -151,15 +150,7 @@ void Gatherer::SecretNames() {
 }
 
 Status Gatherer::Objects() {
-  std::vector<kube::Resource> all = TRY(cluster_.client().mapper().All(ctx_));
-  std::set<kube::GroupKind> seen;
-  for (const kube::Resource& resource : all) {
-    if (!resource.group.ends_with("cluster.x-k8s.io")) continue;
-    if (std::find(resource.verbs.begin(), resource.verbs.end(), "list") == resource.verbs.end()) continue;
-    if (!seen.insert({resource.group, resource.kind}).second) continue;  // another version of the same
-    auto best = cluster_.client().mapper().For(ctx_, {resource.group, resource.kind});
-    AddKind(best.ok() ? *best : resource);
-  }
+  for (const kube::Resource& kind : TRY(KindsOfClusterApi(ctx_, cluster_.client()))) AddKind(kind);
   for (const char* kind : {"Deployment", "Pod", "Node", "Namespace"}) AddKind(kube::Builtin(kind));
   auto events = cluster_.client().mapper().For(ctx_, {"", "Event"}, "v1");
   if (events.ok()) AddKind(*events);
@@ -173,7 +164,7 @@ void Gatherer::Trees() {
   std::ostringstream nowhere;
   LiveLines none(nowhere, 0);
   ClusterWatch watch(cluster_.client(), none, false);
-  watch.Without(input_.filled);
+  watch.Without(input_.hider);
   auto clusters = cluster_.client().List(ctx_, ClusterResource(), "", {.metadata_only = true});
   if (!clusters.ok()) return Miss("Clusters", clusters.error().message);
   std::string text;
@@ -200,8 +191,8 @@ void Gatherer::AddLog(const fs::path& file, const std::string& name) {
   std::string text(std::min(size, kMostOfLog), '\0');
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<size_t>(in.gcount()));
-  if (size > kMostOfLog) text = WithoutCutValue(std::move(text), input_.filled);
-  Add(name, WithoutValues(std::move(text), input_.filled));  // programs repeat what they were given
+  if (size > kMostOfLog) text = input_.hider.WithoutCutValue(std::move(text));
+  Add(name, input_.hider.WithoutValues(std::move(text)));  // programs repeat what they were given
 }
 
 // Logs alone: what lies beside them in a plane's folder are certificates, etcd's data and Secrets that are mounted.
@@ -242,7 +233,7 @@ Status ForOwnerAlone(const std::string& path) {
 }
 
 // What `local apply` fills in, from the same places.
-Result<FilledIn> ValuesOf(const std::string& folder, const Config& config) {
+Result<FilledIn> FilledInOf(const std::string& folder, const Config& config) {
   FilledIn out;
   if (folder.empty()) return out;
   std::vector<Manifest> manifests = TRY_WITH(ReadManifests(folder), "--manifests");
@@ -280,11 +271,11 @@ Status Collect(const Context& parent, const GlobalOptions& global, const Collect
   Context ctx = parent.WithStop(interrupt.token());
   Notes notes(world.err);
   Config config = TRY(LoadConfig(ctx, global, world.getenv, notes));
-  FilledIn filled = TRY(ValuesOf(flags.manifests, config));
+  FilledIn filled = TRY(FilledInOf(flags.manifests, config));
   Target target = TRY(TargetOf(flags.target, world.getenv));
   ManagementCluster cluster = TRY(ManagementCluster::Open(target.cluster, world.getenv));
   GatherInput input{target.plane, flags.output.empty() ? ArchiveName(".", ctx.clock->Now()) : flags.output,
-                    std::move(filled)};
+                    Hider(filled)};
   TRY(OrInterrupted(ctx, Gather(ctx, cluster, input)));
   world.out << input.archive << "\n";
   return Ok();

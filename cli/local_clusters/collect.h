@@ -22,7 +22,7 @@ Status Collect(const Context& parent, const GlobalOptions& global, const Collect
 struct GatherInput {
   std::string plane;    // folder of the local plane whose logs are taken; "" for none
   std::string archive;  // the path
-  FilledIn filled;      // values that are left out wherever they are
+  Hider hider;          // of values that are left out wherever they are
 };
 
 // "FOLDER/collected-20260102T030405Z.tar.gz".
@@ -30,7 +30,7 @@ std::string ArchiveName(const std::string& folder, WallTime now);
 
 // Writes the archive, for its owner alone. What can't be read is named in its errors.txt; an error is only that nothing
 // could be read or written, or that `ctx` was stopped: nothing is written then. No value of a Secret is in it, nor one
-// of `filled` with four characters or more.
+// of `hider` with four characters or more.
 Status Gather(const Context& ctx, ManagementCluster& cluster, const GatherInput& input);
 
 }  // namespace capi::cli::local_clusters

@@ -16,6 +16,20 @@ namespace {
 
 using namespace local_clusters;  // NOLINT(google-build-using-namespace): this file is their table
 
+// A shell's variable that isn't set: without its value each of these flags means more than was meant, the Clusters of
+// all namespaces, or the user's own plane.
+std::string CheckHasValue(const std::string& value) {
+  return value.empty() ? "its value is empty: name one, or leave the flag out" : "";
+}
+
+// As CommandLine::Finish; no flag of the command takes an empty value.
+void Finish(CommandLine& line, CLI::App& command, CommandLine::Function function) {
+  for (CLI::Option* option : command.get_options()) {
+    if (!option->get_positional() && option->get_items_expected_min() > 0) option->check(CheckHasValue);
+  }
+  line.Finish(command, std::move(function));
+}
+
 void AddManifests(CommandLine& line, CLI::App& local) {
   CLI::App& command = line.Add(
       local, "manifests",
@@ -46,7 +60,7 @@ void AddManifests(CommandLine& line, CLI::App& local) {
   line.AddListFlag(command, "--credential", options->credentials,
                    "Names of variables that are credentials, beside those whose names say so and those of Secrets");
   line.AddListFlag(command, "--no-credential", options->no_credentials, "Names of variables that are none");
-  line.Finish(command, [&line, options] { return Manifests(Context{}, line.global(), *options, line.world()); });
+  Finish(line, command, [&line, options] { return Manifests(Context{}, line.global(), *options, line.world()); });
 }
 
 void AddApply(CommandLine& line, CLI::App& local) {
@@ -69,7 +83,7 @@ void AddApply(CommandLine& line, CLI::App& local) {
       ->allow_extra_args(false);
   command.add_flag("!--no-collect", options->collect, "Don't collect logs and objects where it fails");
   AddTargetFlags(line, command, options->target);
-  line.Finish(command, [&line, options] { return Apply(Context{}, line.global(), *options, line.world()); });
+  Finish(line, command, [&line, options] { return Apply(Context{}, line.global(), *options, line.world()); });
   // Each of these has values of its own, and none is the last one's.
   for (const char* list : {"--timeout", "--hook"})
     command.get_option(list)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
@@ -89,7 +103,7 @@ void AddWait(CommandLine& line, CLI::App& local) {
   command.add_option("--for", options->condition, "CONDITION or CONDITION=STATUS")->capture_default_str();
   command.add_option("--timeout", options->timeout, "How long to wait")->capture_default_str();
   AddTargetFlags(line, command, options->target);
-  line.Finish(command, [&line, options] { return Wait(Context{}, line.global(), *options, line.world()); });
+  Finish(line, command, [&line, options] { return Wait(Context{}, line.global(), *options, line.world()); });
 }
 
 void AddCollect(CommandLine& line, CLI::App& local) {
@@ -103,7 +117,7 @@ void AddCollect(CommandLine& line, CLI::App& local) {
   command.add_option("--manifests", options->manifests,
                      "Folder of manifests: the values of their references, from the environment, are left out");
   AddTargetFlags(line, command, options->target);
-  line.Finish(command, [&line, options] { return Collect(Context{}, line.global(), *options, line.world()); });
+  Finish(line, command, [&line, options] { return Collect(Context{}, line.global(), *options, line.world()); });
 }
 
 // What was given to `destroy` itself isn't what `destroy bootstrap` works with: a plane or a namespace that is passed
@@ -135,7 +149,7 @@ void AddDestroy(CommandLine& line, CLI::App& local) {
   command.add_flag("-y,--yes", options->yes, "With --all: don't ask");
   command.add_option("--timeout", options->timeout, "How long they may take")->capture_default_str();
   AddTargetFlags(line, command, options->target);
-  line.Finish(command, [&line, options] { return Destroy(Context{}, line.global(), *options, line.world()); });
+  Finish(line, command, [&line, options] { return Destroy(Context{}, line.global(), *options, line.world()); });
 
   CLI::App& bootstrap = line.Add(command, "bootstrap",
                                  "Delete the bootstrap machine of a cluster, and nothing else.\n\n"
@@ -147,7 +161,7 @@ void AddDestroy(CommandLine& line, CLI::App& local) {
   bootstrap.add_option("--machine", alone->machine, "Name of the Machine; without it NAME-bootstrap");
   bootstrap.add_option("--timeout", alone->timeout, "How long it may take")->capture_default_str();
   AddTargetFlags(line, bootstrap, alone->target);
-  line.Finish(bootstrap, [&line, &command, alone]() -> Status {
+  Finish(line, bootstrap, [&line, &command, alone]() -> Status {
     TRY(CheckNoneGiven(command));
     return DestroyBootstrap(Context{}, line.global(), *alone, line.world());
   });
@@ -159,7 +173,7 @@ void AddMove(CommandLine& line, CLI::App& local) {
                "Move clusters into the cluster that was made, which looks after itself from then on.\n\n"
                "That one needs the providers first (`clusterctl init`). Its manifests are kept there, too, without\n"
                "Secrets, in the ConfigMap local-manifests.NAME.",
-               "  clusterctl get kubeconfig my-cluster >target.kubeconfig\n"
+               "  clusterctl get kubeconfig my-cluster --kubeconfig plane/kubeconfig >target.kubeconfig\n"
                "  clusterctl init --kubeconfig target.kubeconfig --infrastructure aws\n"
                "  clusterctl local move --dir plane --to-kubeconfig target.kubeconfig --manifests manifests\n");
   auto options = std::make_shared<LocalMoveOptions>();
@@ -172,7 +186,7 @@ void AddMove(CommandLine& line, CLI::App& local) {
                    "Before all else create the operator's Provider objects where the target lacks them");
   command.add_flag("--dry-run", options->dry_run, "Say what would be moved, and change nothing");
   AddTargetFlags(line, command, options->target);
-  line.Finish(command, [&line, options] { return LocalMove(Context{}, line.global(), *options, line.world()); });
+  Finish(line, command, [&line, options] { return LocalMove(Context{}, line.global(), *options, line.world()); });
 }
 
 }  // namespace

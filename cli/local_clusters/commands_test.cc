@@ -4,9 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
 
 #include "cli/local_clusters/collect.h"
 #include "cli/local_clusters/move.h"
+#include "cli/local_clusters/target.h"
 #include "cli/testing.h"
 
 namespace capi::cli::local_clusters {
@@ -62,6 +67,19 @@ TEST(LocalClusterCommands, BadCommandLines) {
       {{"destroy", "bootstrap", "a", "--all", "--yes"}, "--all"},
       {{"destroy", "bootstrap"}, "please specify the name of a cluster"},
       {{"move"}, "--to-kubeconfig"},
+      // A shell's variable that isn't set.
+      {{"destroy", "--all", "--yes", "-n", ""}, "--namespace: its value is empty"},
+      {{"destroy", "--all", "--yes", "--namespace="}, "--namespace: its value is empty"},
+      {{"destroy", "bootstrap", "a", "--machine", ""}, "--machine: its value is empty"},
+      {{"destroy", "a", "--kubeconfig", ""}, "--kubeconfig: its value is empty"},
+      {{"destroy", "a", "--kubeconfig-context", ""}, "--kubeconfig-context: its value is empty"},
+      {{"destroy", "a", "--dir", ""}, "--dir: its value is empty"},
+      {{"wait", "a", "-n", ""}, "--namespace: its value is empty"},
+      {{"apply", folder / "plain", "--dir", ""}, "--dir: its value is empty"},
+      {{"collect", "--manifests", ""}, "--manifests: its value is empty"},
+      {{"collect", "-o", ""}, "--output-file: its value is empty"},
+      {{"manifests", "a", "-n", ""}, "--target-namespace: its value is empty"},
+      {{"move", "--to-kubeconfig", "x", "--to-kubeconfig-context", ""}, "--to-kubeconfig-context: its value is empty"},
   };
   for (const Case& c : cases) {
     std::vector<std::string> arguments = {"local"};
@@ -81,11 +99,11 @@ TEST(LocalMove, KeepsManifestsWithoutSecrets) {
              "{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {name: a}}\n---\n{apiVersion: v1, kind: "
              "Secret, metadata: {name: s}, stringData: {a: hidden}}");
   folder.Put("m/applied/01_cluster_a.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, uid: u}}");
-  auto maps = ManifestMaps(folder / "m", "n");
-  ASSERT_TRUE(maps.ok()) << maps.error().message;
-  ASSERT_EQ(maps->size(), 1u);
-  const Json& json = maps->front().json();
-  EXPECT_EQ(maps->front().id().ToString(), "ConfigMap/n/local-manifests.a");
+  auto kept = ReadKept(folder / "m", "n");
+  ASSERT_TRUE(kept.ok()) << kept.error().message;
+  ASSERT_EQ(kept->maps.size(), 1u);
+  const Json& json = kept->maps.front().json();
+  EXPECT_EQ(kept->maps.front().id().ToString(), "ConfigMap/n/local-manifests.a");
   EXPECT_THAT(GetString(json, {"data", "01_cluster_a.yaml"}), HasSubstr("name: a"));
   EXPECT_THAT(GetString(json, {"data", "applied.01_cluster_a.yaml"}), HasSubstr("uid: u"));
   EXPECT_THAT(ToJsonText(json), Not(HasSubstr("hidden")));
@@ -93,12 +111,12 @@ TEST(LocalMove, KeepsManifestsWithoutSecrets) {
   const std::string large(600u << 10, 'x');
   folder.Put("m/b.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: b}, data: {a: " + large + "}}");
   folder.Put("m/c.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {a: " + large + "}}");
-  maps = ManifestMaps(folder / "m", "n");
-  ASSERT_TRUE(maps.ok()) << maps.error().message;
-  ASSERT_EQ(maps->size(), 2u);
-  EXPECT_EQ((*maps)[1].name(), "local-manifests-2.a");
+  kept = ReadKept(folder / "m", "n");
+  ASSERT_TRUE(kept.ok()) << kept.error().message;
+  ASSERT_EQ(kept->maps.size(), 2u);
+  EXPECT_EQ(kept->maps[1].name(), "local-manifests-2.a");
   folder.Put("m/d.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: d}, data: {a: " + large + large + "}}");
-  EXPECT_EQ(ManifestMaps(folder / "m", "n").code(), Code::kInvalidArgument);
+  EXPECT_EQ(ReadKept(folder / "m", "n").code(), Code::kInvalidArgument);
 }
 
 // G15: before anything moves.
@@ -109,12 +127,59 @@ TEST(LocalMove, WhatCannotBeKeptIsTold) {
   for (const char* name : {"10 machines.yaml", "\xc3\xa4.yaml", "00_other_clusterrole_system:node.yaml"}) {
     const std::string one = std::to_string(++number);
     folder.Put(one + "/" + name, cluster);
-    auto maps = ManifestMaps(folder / one, "n");
-    ASSERT_FALSE(maps.ok()) << name;
-    EXPECT_THAT(maps.error().message, HasSubstr("Rename it"));
+    auto kept = ReadKept(folder / one, "n");
+    ASSERT_FALSE(kept.ok()) << name;
+    EXPECT_THAT(kept.error().message, HasSubstr("Rename it"));
   }
   folder.Put("none/a.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}");
-  EXPECT_THAT(ManifestMaps(folder / "none", "n").error().message, HasSubstr("have no Cluster"));
+  EXPECT_THAT(ReadKept(folder / "none", "n").error().message, HasSubstr("have no Cluster"));
+}
+
+// What a person is told works with the cluster that the command has worked with.
+TEST(LocalClusterCommands, FlagsOfWhatIsTold) {
+  TestFolder folder;
+  const std::string usual = folder / ".local/share/cluster-api/local", other = folder / "my plane";
+  for (const std::string& plane : {usual, other}) std::filesystem::create_directories(plane);
+  for (const std::string& plane : {usual, other}) std::ofstream(plane + "/kubeconfig") << "{}";
+  struct Case {
+    TargetOptions options;
+    std::string flags;
+  };
+  const Case cases[] = {
+      {{"", {}}, ""},
+      {{usual + "/.", {}}, ""},
+      {{"", {"", "b"}}, " --kubeconfig-context b"},
+      {{other, {}}, " --dir '" + other + "'"},
+      {{other, {"", "b"}}, " --dir '" + other + "' --kubeconfig-context b"},
+      {{"", {"k", ""}}, " --kubeconfig k"},
+      {{"", {"a k", "b"}}, " --kubeconfig 'a k' --kubeconfig-context b"},
+  };
+  const Getenv getenv = From({{"HOME", folder.path()}});
+  for (const Case& c : cases) EXPECT_EQ(TargetOf(c.options, getenv).value().flags, c.flags);
+  EXPECT_THAT(TargetOf({folder / "no plane", {}}, getenv).error().message,
+              HasSubstr("run `clusterctl local up --dir '" + folder / "no plane" + "'` first"));
+  EXPECT_THAT(TargetOf({}, From({{"HOME", folder / "none"}})).error().message,
+              HasSubstr("run `clusterctl local up` first"));
+}
+
+// G13: what was read when Ctrl-C came is half of it.
+TEST(LocalCollect, CtrlCLeavesNoArchive) {
+  TestFolder folder;
+  folder.Put("plane/logs/etcd.log", "words");
+  const std::string kubeconfig = folder.Put(
+      "kubeconfig",
+      "{apiVersion: v1, kind: Config, current-context: a, contexts: [{name: a, context: {cluster: a, user: a}}], "
+      "clusters: [{name: a, cluster: {server: 'http://127.0.0.1:1'}}], users: [{name: a, user: {}}]}");
+  auto cluster = ManagementCluster::Open({kubeconfig, ""}, From({}));
+  ASSERT_TRUE(cluster.ok()) << cluster.error().message;
+  const GatherInput input{folder / "plane", folder / "all.tar.gz", {}};
+  std::stop_source stop;
+  const Context ctx = Context{}.WithStop(stop.get_token());
+  EXPECT_TRUE(Gather(ctx, *cluster, input).ok());
+  EXPECT_EQ(unlink(input.archive.c_str()), 0);
+  stop.request_stop();
+  EXPECT_EQ(Gather(ctx, *cluster, input).code(), Code::kCancelled);
+  EXPECT_FALSE(std::filesystem::exists(input.archive));
 }
 
 TEST(LocalCollect, NamesArchivesByTheTime) {

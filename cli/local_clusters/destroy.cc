@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
-#include <set>
 
 #include "api/types.h"
 #include "base/strings.h"
@@ -13,17 +12,15 @@
 #include "cli/frame/interrupt.h"
 #include "cli/frame/printable.h"
 #include "cli/local_clusters/patience.h"
-#include "cli/local_clusters/wait.h"
+#include "cli/local_clusters/stages.h"
 #include "cli/local_clusters/watch.h"
 
 namespace capi::cli::local_clusters {
 namespace {
 
-constexpr Millis kPause{500};
 constexpr Seconds kToTell{30};  // for all reports together, once the time is over
+constexpr Seconds kOneKind{5};  // of these: one that hangs leaves some for the others
 constexpr size_t kMostTold = 30;
-constexpr size_t kMostDrawn = 20;  // more push what was said before out of the terminal
-constexpr char kClusterLabel[] = "cluster.x-k8s.io/cluster-name";
 
 Error Invalid(std::string message) { return Error{Code::kInvalidArgument, std::move(message), {}}; }
 
@@ -79,15 +76,9 @@ Status CheckNotPaused(const kube::Object& object) {
                {}};
 }
 
-// Nothing is begun where one can't be. `guessed`: nobody has named their namespace. `held`: a pause keeps it.
-Status CheckClusters(Deleting& in, const std::vector<ClusterName>& clusters, bool guessed, bool held = true) {
-  for (const ClusterName& name : clusters) {
-    auto live = in.cluster.client().Get(in.ctx, ClusterResource(), name.ns, name.name);
-    if (!live.ok() && live.code() != Code::kNotFound) return live.error();
-    if (live.ok() && held) TRY(CheckNotPaused(*live));
-    if (!live.ok() && guessed) TRY(CheckNotElsewhere(in, name));
-  }
-  return Ok();
+// nullopt where it isn't there.
+Result<std::optional<kube::Object>> Peek(Deleting& in, const kube::Resource& resource, const ClusterName& name) {
+  return IfThere(in.cluster.client().Get(in.ctx, resource, name.ns, name.name));
 }
 
 // What is to be deleted, and how far that is. A value.
@@ -99,12 +90,16 @@ struct Victim {
 };
 
 // Deletes what has that uid still, where that isn't begun yet: an answer that was lost is asked for again.
-Status DeleteOnce(Deleting& in, const kube::Resource& resource, const Victim& victim, const Context& bounded) {
+Status Begin(Deleting& in, const kube::Resource& resource, const Victim& victim, const kube::Object& live,
+             const Context& bounded) {
+  if (live.deleting()) return Ok();
   if (victim.uid.empty()) return Invalid(fmt::format("{} {} has no uid", resource.kind, victim.name.name));
   kube::DeleteOptions options;
   options.uid = victim.uid;
-  Status deleted = in.cluster.client().Delete(OneCall(bounded), resource, victim.name.ns, victim.name.name, options);
-  return deleted.ok() || deleted.error().Transient() || !bounded.Check().ok() ? Ok() : deleted;
+  Status begun = in.cluster.client().Delete(OneCall(bounded), resource, victim.name.ns, victim.name.name, options);
+  // Gone since that look, or another one by now: the next look says which.
+  const bool raced = !begun.ok() && (begun.code() == Code::kNotFound || begun.code() == Code::kConflict);
+  return raced ? Ok() : begun;
 }
 
 // Without a terminal nothing else is seen of an outage.
@@ -119,27 +114,20 @@ void SayTrouble(Deleting& in, const std::string& what, Victim& victim, const std
 // One look. `line` gets how it is.
 void Look(Deleting& in, const kube::Resource& resource, Victim& victim, const Context& bounded, std::string& line) {
   auto live = in.cluster.client().Get(OneCall(bounded), resource, victim.name.ns, victim.name.name);
-  if (!live.ok()) {
-    if (live.code() == Code::kNotFound) victim.end = Ok();
-    if (!victim.end && !live.error().Transient() && bounded.Check().ok()) victim.end = live.error();
-    if (victim.end || !bounded.Check().ok()) return;
-    const std::string what = fmt::format("{} {}/{}", resource.kind, victim.name.ns, victim.name.name);
-    SayTrouble(in, what, victim, live.error().message);
-    line = fmt::format("{}: {}", what, victim.trouble);
-    return;
-  }
-  victim.trouble.clear();
-  if (live->uid() != victim.uid) {  // a new one of its name
+  const bool gone = live.ok() ? live->uid() != victim.uid : live.code() == Code::kNotFound;
+  if (gone) {  // or a new one of its name is there
     victim.end = Ok();
     return;
   }
-  if (!live->deleting()) {
-    Status again = DeleteOnce(in, resource, victim, bounded);
-    // Gone since that look, or another one by now: the next look says which.
-    const bool raced = !again.ok() && (again.code() == Code::kNotFound || again.code() == Code::kConflict);
-    if (!again.ok() && !raced) victim.end = again;
+  Status done = live.ok() ? Begin(in, resource, victim, *live, bounded) : Status(live.error());
+  if (!done.ok() && !bounded.Check().ok()) return;
+  if (!done.ok() && !done.error().Transient()) {
+    victim.end = done;
+    return;
   }
-  line = fmt::format("Deleting {}: {}", Describe(*live), HangsBy(*live));
+  const std::string what = fmt::format("{} {}/{}", resource.kind, victim.name.ns, victim.name.name);
+  SayTrouble(in, what, victim, done.ok() ? "" : done.error().message);
+  line = done.ok() ? fmt::format("Deleting {}: {}", what, HangsBy(*live)) : fmt::format("{}: {}", what, victim.trouble);
 }
 
 // Begins with all of them at once, then waits until each is gone; what is there is drawn meanwhile. `gone` hears of
@@ -158,7 +146,7 @@ void DeleteAndWait(Deleting& in, const kube::Resource& resource, std::vector<Vic
         gone(victim.name);
       }
       all = all && victim.end.has_value();
-      if (!line.empty() && lines.size() < kMostDrawn) lines.push_back(std::move(line));
+      if (!line.empty() && lines.size() < kMostLines) lines.push_back(std::move(line));
     }
     if (all || !bounded.Check().ok()) return;
     if (!lines.empty()) in.lines.Draw(lines);
@@ -166,56 +154,73 @@ void DeleteAndWait(Deleting& in, const kube::Resource& resource, std::vector<Vic
   }
 }
 
-// All that a cluster still has, by its label.
-std::vector<std::string> WhatHangs(const Context& ctx, ManagementCluster& cluster, const ClusterName& name) {
-  std::vector<std::string> out;
-  auto own = cluster.client().Get(ctx, ClusterResource(), name.ns, name.name);
-  if (own.ok()) out.push_back(fmt::format("{}: {}", Describe(*own), HangsBy(*own)));
-  auto all = cluster.client().mapper().All(ctx);
-  if (!all.ok()) return out;
-  std::set<kube::GroupKind> seen;
-  for (const kube::Resource& resource : *all) {
-    const bool list = std::find(resource.verbs.begin(), resource.verbs.end(), "list") != resource.verbs.end();
-    if (!list || !resource.group.ends_with("cluster.x-k8s.io")) continue;
-    if (!seen.insert({resource.group, resource.kind}).second) continue;
-    kube::ListOptions options;
-    options.label_selector = fmt::format("{}={}", kClusterLabel, name.name);
-    auto found = cluster.client().List(ctx, resource, name.ns, options);
+// What a cluster still has, in words. A value.
+struct Left {
+  std::vector<std::string> objects;
+  std::vector<std::string> unread;  // kinds whose objects can't be told, and why
+};
+
+// By its label. What hangs is a provider whose manager is away most often, with the webhook that converts its objects.
+Left WhatHangs(const Context& ctx, ManagementCluster& cluster, const ClusterName& name) {
+  Left out;
+  auto miss = [&](const std::string& what, const Error& error) { out.unread.push_back(what + ": " + error.message); };
+  auto own = cluster.client().Get(ctx.WithTimeout(kOneKind), ClusterResource(), name.ns, name.name);
+  if (own.ok()) out.objects.push_back(fmt::format("{}: {}", Describe(*own), HangsBy(*own)));
+  if (!own.ok() && own.code() != Code::kNotFound) miss("Cluster", own.error());
+  auto kinds = KindsOfClusterApi(ctx, cluster.client());
+  if (!kinds.ok()) miss("all else", kinds.error());
+  if (!kinds.ok()) return out;
+  kube::ListOptions options;
+  options.label_selector = ByCluster(name.name);
+  for (const kube::Resource& kind : *kinds) {
+    if (kind.group == ClusterResource().group && kind.kind == ClusterResource().kind) continue;
+    auto found = cluster.client().List(ctx.WithTimeout(kOneKind), kind, name.ns, options);
+    if (!found.ok()) miss(kube::GroupKind{kind.group, kind.kind}.ToString(), found.error());
     if (!found.ok()) continue;
-    for (const kube::Object& object : found->items) {
-      if (resource.kind != "Cluster") out.push_back(fmt::format("{}: {}", Describe(object), HangsBy(object)));
-    }
+    for (const kube::Object& object : found->items)
+      out.objects.push_back(fmt::format("{}: {}", Describe(object), HangsBy(object)));
   }
   return out;
+}
+
+void TellSome(const std::vector<std::string>& lines, const std::string& title, World& world) {
+  if (lines.empty()) return;
+  world.err << title << "\n";
+  for (size_t i = 0; i < std::min(lines.size(), kMostTold); ++i) world.err << "  " << PrintableLine(lines[i]) << "\n";
+  if (lines.size() > kMostTold) world.err << fmt::format("  and {} more\n", lines.size() - kMostTold);
 }
 
 void Tell(const Context& to_tell, const Deleting& in, const ClusterName& name, World& world) {
   in.lines.Draw({});
-  std::vector<std::string> hangs = WhatHangs(to_tell, in.cluster, name);
-  if (hangs.empty()) return;
-  world.err << fmt::format("Of Cluster {}/{} these are still there:\n", name.ns, name.name);
-  for (size_t i = 0; i < std::min(hangs.size(), kMostTold); ++i) world.err << "  " << PrintableLine(hangs[i]) << "\n";
-  if (hangs.size() > kMostTold) world.err << fmt::format("  and {} more\n", hangs.size() - kMostTold);
+  const Left left = WhatHangs(to_tell, in.cluster, name);
+  TellSome(left.objects, fmt::format("Of Cluster {}/{} these are still there:", name.ns, name.name), world);
+  TellSome(left.unread, fmt::format("Of Cluster {}/{} these can't be told:", name.ns, name.name), world);
 }
 
-// Those that are there, with their uids.
-Result<std::vector<Victim>> FindVictims(Deleting& in, const std::vector<ClusterName>& clusters, World& world) {
+// Those that are there, as they were judged: nothing is begun where one can't be. `guessed`: nobody has named their
+// namespace.
+Result<std::vector<Victim>> FindVictims(Deleting& in, const std::vector<ClusterName>& clusters, bool guessed,
+                                        World& world) {
   std::vector<Victim> out;
+  std::vector<ClusterName> gone;
   for (const ClusterName& name : clusters) {
-    auto live = in.cluster.client().Get(in.ctx, ClusterResource(), name.ns, name.name);
-    if (!live.ok() && live.code() == Code::kNotFound) {
-      world.out << fmt::format("Cluster {}/{} isn't there\n", name.ns, name.name);
-      continue;
+    auto live = TRY(Peek(in, ClusterResource(), name));
+    if (live) {
+      TRY(CheckNotPaused(*live));
+      out.push_back({name, live->uid()});
+    } else {
+      if (guessed) TRY(CheckNotElsewhere(in, name));
+      gone.push_back(name);
     }
-    if (!live.ok()) return live.error();
-    out.push_back({name, live->uid()});
   }
+  for (const ClusterName& name : gone) world.out << fmt::format("Cluster {}/{} isn't there\n", name.ns, name.name);
   return out;
 }
 
 // One that hangs keeps no other from its end: all are begun, and all that are left are told.
-Status DeleteClusters(Deleting& in, const std::vector<ClusterName>& clusters, Millis timeout, World& world) {
-  std::vector<Victim> victims = TRY(FindVictims(in, clusters, world));
+Status DeleteClusters(Deleting& in, const std::vector<ClusterName>& clusters, bool guessed, Millis timeout,
+                      World& world) {
+  std::vector<Victim> victims = TRY(FindVictims(in, clusters, guessed, world));
   DeleteAndWait(in, ClusterResource(), victims, in.ctx.WithTimeout(timeout), [&](const ClusterName& name) {
     world.out << fmt::format("Cluster {}/{} is deleted\n", name.ns, name.name);
   });
@@ -281,7 +286,7 @@ Status Destroy(const Context& parent, const GlobalOptions& global, const Destroy
     if (name.empty()) return Invalid("the name of a cluster is empty");
   }
   if (options.yes && !options.all) return Invalid("--yes goes with --all alone: who names clusters isn't asked");
-  Millis timeout = TRY(ParseTimeout(options.timeout));
+  Millis timeout = TRY(PositiveDuration("--timeout " + options.timeout, options.timeout));
   Notes notes(world.err);
   // Nothing of it is needed; one that was asked for has to be right.
   TRY(LoadConfig(parent, global, world.getenv, notes));
@@ -293,8 +298,8 @@ Status Destroy(const Context& parent, const GlobalOptions& global, const Destroy
   Context ctx = parent.WithStop(interrupt.token());
   LiveLines lines(world.err, world.err_columns);
   Deleting in{ctx, cluster, lines, notes};
-  TRY(OrInterrupted(ctx, CheckClusters(in, clusters, options.ns.empty() && !options.all)));
-  TRY(OrInterrupted(ctx, DeleteClusters(in, clusters, timeout, world)));
+  const bool guessed = options.ns.empty() && !options.all;
+  TRY(OrInterrupted(ctx, DeleteClusters(in, clusters, guessed, timeout, world)));
   if (clusters.empty()) world.out << "No Clusters are there\n";
   return Ok();
 }
@@ -302,7 +307,7 @@ Status Destroy(const Context& parent, const GlobalOptions& global, const Destroy
 Status DestroyBootstrap(const Context& parent, const GlobalOptions& global, const DestroyBootstrapOptions& options,
                         World& world) {
   if (options.names.size() != 1 || options.names[0].empty()) return Invalid("please specify the name of a cluster");
-  Millis timeout = TRY(ParseTimeout(options.timeout));
+  Millis timeout = TRY(PositiveDuration("--timeout " + options.timeout, options.timeout));
   Interrupt interrupt;
   Context ctx = parent.WithStop(interrupt.token());
   Notes notes(world.err);
@@ -313,18 +318,19 @@ Status DestroyBootstrap(const Context& parent, const GlobalOptions& global, cons
   Deleting in{ctx, cluster, lines, notes};
   const ClusterName name{options.ns.empty() ? cluster.ns() : options.ns,
                          options.machine.empty() ? options.names[0] + "-bootstrap" : options.machine};
-  auto machine = cluster.client().Get(ctx, MachineResource(), name.ns, name.name);
-  if (!machine.ok() && machine.code() == Code::kNotFound) {
-    TRY(CheckClusters(in, {{name.ns, options.names[0]}}, options.ns.empty(), false));
+  const ClusterName of{name.ns, options.names[0]};
+  auto machine = TRY(Peek(in, MachineResource(), name));
+  auto owner = TRY(Peek(in, ClusterResource(), of));
+  if (!machine) {
+    if (!owner && options.ns.empty()) TRY(CheckNotElsewhere(in, of));
     world.out << fmt::format("Machine {}/{} isn't there\n", name.ns, name.name);
     return Ok();
   }
-  if (!machine.ok()) return machine.error();
-  if (GetString(machine->json(), {"spec", "clusterName"}) != options.names[0])
-    return Invalid(fmt::format("{} is not of Cluster {}", Describe(*machine), options.names[0]));
+  if (GetString(machine->json(), {"spec", "clusterName"}) != of.name)
+    return Invalid(fmt::format("{} is not of Cluster {}", Describe(*machine), of.name));
   TRY(CheckStandsAlone(*machine));
   TRY(CheckNotPaused(*machine));
-  TRY(CheckClusters(in, {{name.ns, options.names[0]}}, false));
+  if (owner) TRY(CheckNotPaused(*owner));
   std::vector<Victim> victims = {{name, machine->uid(), {}, ""}};
   DeleteAndWait(in, MachineResource(), victims, ctx.WithTimeout(timeout), [&](const ClusterName& gone) {
     world.out << fmt::format("Machine {}/{} is deleted\n", gone.ns, gone.name);
@@ -334,7 +340,9 @@ Status DestroyBootstrap(const Context& parent, const GlobalOptions& global, cons
   if (end && end->ok()) return Ok();
   const Error error = end ? end->error() : Error{Code::kDeadlineExceeded, "its time is over", {}};
   auto last = cluster.client().Get(ctx.WithStop({}).WithTimeout(kToTell), MachineResource(), name.ns, name.name);
-  const std::string why = last.ok() ? HangsBy(*last) : victims[0].trouble.empty() ? error.message : victims[0].trouble;
+  const std::string& trouble = victims[0].trouble;
+  std::string why = trouble.empty() ? error.message : trouble;
+  if (last.ok()) why = HangsBy(*last) + (trouble.empty() ? "" : fmt::format(" ({})", trouble));
   return OrInterrupted(ctx,
                        Error{error.code, fmt::format("Machine {}/{} is not gone: {}", name.ns, name.name, why), {}});
 }

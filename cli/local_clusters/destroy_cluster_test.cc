@@ -83,14 +83,79 @@ TEST_F(DestroyTest, AnOutageIsWaitedOut) {
   std::atomic<int> looks = 0;
   auto proxy = Through([&](const kube::ProxyRequest& request) {
     const bool one = request.target.find("/clusters/my") != std::string::npos;
-    // The first two are looks before anything is done.
-    return one && ++looks > 2 && looks <= 12 ? kube::Fault{.drop = true} : kube::Fault{};
+    // The first is a look before anything is done.
+    return one && ++looks > 1 && looks <= 12 ? kube::Fault{.drop = true} : kube::Fault{};
   });
   Outcome outcome = Local({"destroy", "my", "-n", ns_});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("Waiting: Cluster " + ns_ + "/my: "));
   EXPECT_EQ(outcome.out, "Cluster " + ns_ + "/my is deleted\n");
   EXPECT_EQ(Live("Cluster", "my").code(), Code::kNotFound);
+}
+
+// G14: a webhook that is away refuses to delete, and all looks go on to succeed.
+TEST_F(DestroyTest, ADeleteThatIsRefusedForAWhileIsTold) {
+  MakeCluster("my");
+  MakeMachine("my-bootstrap", "my");
+  std::atomic<int> refused = 0;
+  auto proxy = Through([&](const kube::ProxyRequest& request) {
+    // More than one call repeats by itself.
+    if (request.method != "DELETE" || ++refused > 10) return kube::Fault{};
+    return kube::Fault{.status = 500, .message = "failed calling webhook: connection refused"};
+  });
+  Outcome outcome = Local({"destroy", "bootstrap", "my", "-n", ns_});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  const std::string why = "failed calling webhook: connection refused";
+  EXPECT_THAT(outcome.err, HasSubstr("Waiting: Machine " + ns_ + "/my-bootstrap: " + why));
+  refused = 0;
+  outcome = Local({"destroy", "my", "-n", ns_});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  const std::string told = "Waiting: Cluster " + ns_ + "/my: " + why;
+  EXPECT_THAT(outcome.err, HasSubstr(told));
+  EXPECT_EQ(outcome.err.find(told), outcome.err.rfind(told)) << "once is enough";
+  // To the end of its time.
+  MakeCluster("my");
+  MakeMachine("my-bootstrap", "my");
+  refused = -1000;
+  outcome = Local({"destroy", "my", "-n", ns_, "--timeout", "1s"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("Cluster " + ns_ + "/my (" + why + ") is not gone after 1s"));
+  outcome = Local({"destroy", "bootstrap", "my", "-n", ns_, "--timeout", "1s"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("my-bootstrap is not gone: not being deleted yet (" + why + ")"));
+}
+
+// G14: what is deleted is what was judged: one of its name that is made meanwhile stays.
+TEST_F(DestroyTest, ANewOneOfItsNameStays) {
+  MakeCluster("my");
+  std::atomic<int> looks = 0;
+  auto proxy = Through([&](const kube::ProxyRequest& request) {
+    if (request.target.find("/clusters/my") == std::string::npos || ++looks != 2) return kube::Fault{};
+    EXPECT_TRUE(client_->Delete(ctx_, ClusterResource(), ns_, "my").ok());
+    MakeCluster("my");
+    return kube::Fault{};
+  });
+  Outcome outcome = Local({"destroy", "my", "-n", ns_});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_FALSE(Live("Cluster", "my")->deleting());
+}
+
+// G14: a kind that can't be listed may be the one whose machines cost.
+TEST_F(DestroyTest, WhatCannotBeListedIsTold) {
+  MakeCluster("my", "cluster.cluster.x-k8s.io");
+  MakeMachine("my-0", "my");
+  auto proxy = Through([&](const kube::ProxyRequest& request) {
+    if (request.target.find("/dockerclusters?") == std::string::npos) return kube::Fault{};
+    return kube::Fault{.status = 500, .message = "conversion webhook for a.x/v1, Kind=A failed: connection refused"};
+  });
+  Outcome outcome = Local({"destroy", "my", "-n", ns_, "--timeout", "1s"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("/my these can't be told:\n  DockerCluster.infrastructure.cluster.x-k8s.io: "
+                                           "conversion webhook for"),
+                                 HasSubstr("Machine " + ns_ + "/my-0: not being deleted yet")));
+  kube::Object cluster = Live("Cluster", "my").value();
+  cluster.json()["metadata"].erase("finalizers");
+  ASSERT_TRUE(client_->Update(ctx_, ClusterResource(), cluster).ok());
 }
 
 TEST_F(DestroyTest, AllOfANamespace) {

@@ -155,6 +155,13 @@ Result<std::vector<Manifest>> ReadManifests(const std::string& folder) {
   return out;
 }
 
+Result<std::string> FirstCluster(const std::string& folder, const std::vector<Manifest>& manifests) {
+  for (const Manifest& one : manifests) {
+    if (IsCluster(one.object)) return one.object.name();
+  }
+  return Invalid(fmt::format("the manifests in {} have no Cluster", folder));
+}
+
 Status FillInAll(std::vector<Manifest>& manifests, const templating::Variables& variables, FilledIn& filled) {
   std::set<std::string> missing;
   for (Manifest& one : manifests)
@@ -183,14 +190,14 @@ Result<std::vector<std::string>> ListHooks(const std::string& folder) {
   return out;
 }
 
-Status WriteApplied(const std::string& folder, const std::vector<Manifest>& live, const FilledIn& filled) {
+Status WriteApplied(const std::string& folder, const std::vector<Manifest>& live, const Hider& hider) {
   const std::string target = folder + "/applied";
   TRY(MakeFolder(target));
   std::map<std::string, std::string> texts;
   for (const Manifest& one : live) {
     std::string& text = texts[one.file];
     if (!text.empty()) text += "---\n";
-    text += ToYaml(ForReading(WithoutCredentials(one.object, filled)).json());
+    text += ToYaml(ForReading(hider.WithoutCredentials(one.object)).json());
   }
   // What was renamed or removed since would be there twice, or stay for good.
   for (const std::string& name : TRY(ListDir(target))) {

@@ -30,6 +30,9 @@ Result<std::vector<std::string>> WriteManifests(const std::string& folder, const
 // for one object that is there twice; each with file and line.
 Result<std::vector<Manifest>> ReadManifests(const std::string& folder);
 
+// The name of the first Cluster. kInvalidArgument for a folder without one.
+Result<std::string> FirstCluster(const std::string& folder, const std::vector<Manifest>& manifests);
+
 // All with their references filled in. kInvalidArgument names every variable that has no value.
 Status FillInAll(std::vector<Manifest>& manifests, const templating::Variables& variables, FilledIn& filled);
 
@@ -38,7 +41,7 @@ Status FillInAll(std::vector<Manifest>& manifests, const templating::Variables& 
 Result<std::vector<std::string>> ListHooks(const std::string& folder);
 
 // Where the objects as the cluster has them are written: `applied` in the folder. No value of a Secret, and no
-// credential of `filled`, is in them. Manifests that are there and no longer written go.
-Status WriteApplied(const std::string& folder, const std::vector<Manifest>& live, const FilledIn& filled);
+// credential of `hider`, is in them. Manifests that are there and no longer written go.
+Status WriteApplied(const std::string& folder, const std::vector<Manifest>& live, const Hider& hider);
 
 }  // namespace capi::cli::local_clusters

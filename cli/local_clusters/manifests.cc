@@ -26,12 +26,6 @@ std::string RandomMark() {
   return out;
 }
 
-// A cluster that is never asked: manifests are made without any.
-MaybeCluster NoCluster() {
-  return {ClusterOptions{"/nonexistent/kubeconfig", ""},
-          [](const std::string&) { return std::optional<std::string>(); }};
-}
-
 CredentialRules RulesOf(const ManifestsOptions& options, const std::map<std::string, std::string>& flags) {
   CredentialRules out;
   out.yes = {options.credentials.begin(), options.credentials.end()};
@@ -118,7 +112,7 @@ Status Manifests(const Context& ctx, const GlobalOptions& global, const Manifest
   const CredentialRules rules = RulesOf(options, flags);
   TRY(CheckRules(rules));
   Lookup lookup(config, flags);
-  MaybeCluster no_cluster = NoCluster();
+  MaybeCluster no_cluster = MaybeCluster::None();
   WorkloadTemplate found = TRY(FindTemplate(ctx, config, generate, no_cluster, world, notes));
   const std::string mark = RandomMark();
   std::set<std::string> defaulted, known;
@@ -126,8 +120,7 @@ Status Manifests(const Context& ctx, const GlobalOptions& global, const Manifest
     auto objects = RenderWithReferences(text, lookup.function(), rules, ns, mark, &defaulted);
     if (lookup.error()) return *lookup.error();
     known.merge(VariablesIn(text));
-    if (objects.ok() || objects.error().message.starts_with("value for variables")) return objects;
-    return objects.error().With(what);
+    return TRY_WITH(std::move(objects), what);
   };
   std::vector<kube::Object> objects = TRY(render(found.text, found.source));
   if (found.release) {

@@ -11,6 +11,7 @@
 namespace capi::cli::local_clusters {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
@@ -107,6 +108,42 @@ TEST_F(ManifestsTest, NamesOfCredentialsAreThoseOfTheTemplate) {
   EXPECT_THAT(Text("02_infrastructure_dockercluster_my.yaml"), HasSubstr("region: ${REGION}"));
 }
 
+// G10: the template of a release comes with the ClusterClasses that it names, from the same release.
+TEST_F(ManifestsTest, OfAReleaseComeWithItsClasses) {
+  auto put = [&](const std::string& file, std::string_view text) {
+    return folder_.Put("r/infrastructure-p/v1.0.0/" + file, text);
+  };
+  put("cluster-template.yaml",
+      "{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {name: '${CLUSTER_NAME}'}, spec: {topology: "
+      "{classRef: {name: quick, namespace: '${CLASS_NAMESPACE:=default}'}}}}");
+  put("clusterclass-quick.yaml",
+      "{apiVersion: cluster.x-k8s.io/v1beta2, kind: ClusterClass, metadata: {name: quick}, spec: {token: "
+      "'${CLASS_TOKEN}', size: '${SIZE}'}}");
+  const std::string config =
+      folder_.Put("c.yaml", "providers:\n- name: p\n  type: InfrastructureProvider\n  url: " + folder_.path() +
+                                "/r/infrastructure-p/latest/infrastructure-components.yaml\n");
+  auto make = [&](Variables variables) {
+    variables["HOME"] = folder_.path();
+    return Clusterctl({"local", "manifests", "my", "-i", "p:v1.0.0", "--config", config, "-o", folder_ / "out"},
+                      variables);
+  };
+  Outcome outcome = make({{"CLASS_TOKEN", "hidden"}});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("clusterclass-quick.yaml: value for variables [SIZE] is not set"));
+  EXPECT_FALSE(ListDir(folder_ / "out").ok());
+  outcome = make({{"SIZE", "big"}, {"CLASS_NAMESPACE", "other"}});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err,
+              HasSubstr("the ClusterClass other/quick, and a release can bring one only into the Cluster's own "
+                        "namespace, default: name other with -n"));
+  outcome = make({{"CLASS_TOKEN", "hidden"}, {"SIZE", "big"}});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(ListDir(folder_ / "out").value(),
+              ElementsAre("00_namespace_default.yaml", "00_topology_clusterclass_quick.yaml", "01_cluster_my.yaml"));
+  EXPECT_THAT(Text("00_topology_clusterclass_quick.yaml"),
+              AllOf(HasSubstr("token: ${CLASS_TOKEN}"), HasSubstr("size: big"), HasSubstr("namespace: default")));
+}
+
 // What somebody has edited is never written over.
 TEST_F(ManifestsTest, AreNotWrittenOverOthers) {
   folder_.Put("out/01_cluster_my.yaml", "edited");
@@ -195,10 +232,10 @@ TEST_F(ManifestsTest, BadFoldersAreRefused) {
 TEST_F(ManifestsTest, WhatIsAppliedFollowsTheFiles) {
   const std::string map = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}";
   folder_.Put("m/02_a.yaml", map);
-  ASSERT_TRUE(WriteApplied(folder_ / "m", ReadManifests(folder_ / "m").value(), {}).ok());
+  ASSERT_TRUE(WriteApplied(folder_ / "m", ReadManifests(folder_ / "m").value(), Hider()).ok());
   std::filesystem::rename(folder_ / "m/02_a.yaml", folder_ / "m/03_a.yaml");
   folder_.Put("m/applied/notes.txt", "somebody's");
-  ASSERT_TRUE(WriteApplied(folder_ / "m", ReadManifests(folder_ / "m").value(), {}).ok());
+  ASSERT_TRUE(WriteApplied(folder_ / "m", ReadManifests(folder_ / "m").value(), Hider()).ok());
   EXPECT_THAT(ListDir(folder_ / "m/applied").value(), ElementsAre("03_a.yaml", "notes.txt"));
 }
 

@@ -10,8 +10,6 @@
 #include "base/files.h"
 #include "base/strings.h"
 #include "base/yaml/yaml.h"
-#include "cli/frame/interrupt.h"
-#include "cli/local_clusters/manifest_folder.h"
 #include "cli/local_clusters/parts.h"
 #include "cli/local_clusters/watch.h"
 #include "cli/move/move.h"
@@ -26,19 +24,14 @@ constexpr std::string_view kAppliedPrefix = "applied.";  // of the keys of what 
 constexpr size_t kMostOfMap = 900u << 10;
 constexpr size_t kMostOfKey = 253;
 
-bool IsSecret(const kube::Object& object) { return object.kind() == "Secret" && object.group_version().group.empty(); }
-
-// Of one folder, by the keys that they get. A Secret of a file that people wrote may have values: it isn't kept.
-// `cluster` gets the name of the first Cluster.
-Status AddFiles(const std::string& folder, const std::string& prefix, std::map<std::string, std::string>& files,
-                std::string& cluster) {
+// By the keys that they get. A Secret of a file that people wrote may have values: it isn't kept.
+void AddFiles(const std::vector<Manifest>& manifests, std::string_view prefix,
+              std::map<std::string, std::string>& files) {
   std::map<std::string, std::string> texts;
-  for (const Manifest& one : TRY_WITH(ReadManifests(folder), folder)) {
-    if (cluster.empty() && IsCluster(one.object)) cluster = one.object.name();
+  for (const Manifest& one : manifests) {
     if (!IsSecret(one.object)) texts[one.file] += "---\n" + ToYaml(one.object.json());
   }
-  for (auto& [name, text] : texts) files[prefix + name] = std::move(text);
-  return Ok();
+  for (auto& [name, text] : texts) files[std::string(prefix) + name] = std::move(text);
 }
 
 // "local-manifests.my-cluster", "local-manifests-2.my-cluster": no two clusters share one.
@@ -66,8 +59,9 @@ kube::Object EmptyMap(const std::string& ns, const std::string& name) {
 
 // The move takes one namespace: a Cluster of the folder that is in another one would stay behind, and look moved.
 // `current` is where `local apply` has made those that name none.
-Status CheckNamespaces(const std::string& folder, const std::string& ns, const std::string& current) {
-  for (const Manifest& one : TRY(ReadManifests(folder))) {
+Status CheckNamespaces(const std::string& folder, const std::vector<Manifest>& manifests, const std::string& ns,
+                       const std::string& current) {
+  for (const Manifest& one : manifests) {
     if (!IsCluster(one.object)) continue;
     const std::string own = one.object.ns().empty() ? current : one.object.ns();
     if (own == ns) continue;
@@ -115,42 +109,24 @@ std::set<std::string> ClustersOf(const std::vector<Manifest>& manifests) {
   return out;
 }
 
-Status Keep(const Context& ctx, const LocalMoveOptions& options, const std::string& ns, ManagementCluster& target,
-            World& world) {
-  std::vector<kube::Object> maps = TRY(ManifestMaps(options.manifests, ns));
-  for (const kube::Object& map : maps)
+Status Keep(const Context& ctx, const Kept& kept, const std::string& ns, ManagementCluster& target, World& world) {
+  for (const kube::Object& map : kept.maps)
     TRY_WITH(target.client().Apply(ctx, kube::Builtin("ConfigMap"), map, {.field_manager = "clusterctl"}),
              fmt::format("ConfigMap {}/{}", ns, map.name()));
   // Those of an earlier, larger folder would stay with files that are no more.
-  const std::string cluster = maps[0].name().substr(kMapName.size() + 1);
-  for (size_t number = maps.size();; ++number) {
-    const std::string name = MapName(cluster, number);
+  for (size_t number = kept.maps.size();; ++number) {
+    const std::string name = MapName(kept.cluster, number);
     Status gone = target.client().Delete(ctx, kube::Builtin("ConfigMap"), ns, name);
     if (!gone.ok() && gone.code() == Code::kNotFound) break;
     TRY_WITH(gone, fmt::format("ConfigMap {}/{}", ns, name));
   }
-  world.out << fmt::format("The manifests are kept in ConfigMap {}/{}\n", ns, maps[0].name());
+  world.out << fmt::format("The manifests are kept in ConfigMap {}/{}\n", ns, kept.maps[0].name());
   return Ok();
 }
 
-}  // namespace
-
-Result<std::vector<kube::Object>> ManifestMaps(const std::string& folder, const std::string& ns) {
-  std::map<std::string, std::string> files;
-  std::string cluster;
-  TRY(AddFiles(folder, "", files, cluster));
-  for (const auto& [name, text] : files) {
-    if (name.starts_with(kAppliedPrefix))
-      return Error{Code::kInvalidArgument,
-                   fmt::format("{}/{} can't be kept: what `local apply` has written back is kept under such a name. "
-                               "Rename it",
-                               folder, name),
-                   {}};
-  }
-  if (cluster.empty())
-    return Error{Code::kInvalidArgument, fmt::format("the manifests in {} have no Cluster", folder), {}};
-  Status applied = AddFiles(folder + "/applied", std::string(kAppliedPrefix), files, cluster);
-  if (!applied.ok() && applied.code() != Code::kNotFound) return applied.error();
+// As many as their size asks for.
+Result<std::vector<kube::Object>> MapsOf(const std::string& folder, const std::map<std::string, std::string>& files,
+                                         const std::string& cluster, const std::string& ns) {
   std::vector<kube::Object> out;
   size_t size = 0;
   for (const auto& [name, text] : files) {
@@ -176,22 +152,47 @@ Result<std::vector<kube::Object>> ManifestMaps(const std::string& folder, const 
   return out;
 }
 
+}  // namespace
+
+Result<Kept> ReadKept(const std::string& folder, const std::string& ns) {
+  Kept out;
+  out.manifests = TRY_WITH(ReadManifests(folder), folder);
+  for (const Manifest& one : out.manifests) {
+    if (one.file.starts_with(kAppliedPrefix))
+      return Error{Code::kInvalidArgument,
+                   fmt::format("{}/{} can't be kept: what `local apply` has written back is kept under such a name. "
+                               "Rename it",
+                               folder, one.file),
+                   {}};
+  }
+  out.cluster = TRY(FirstCluster(folder, out.manifests));
+  std::map<std::string, std::string> files;
+  AddFiles(out.manifests, "", files);
+  const std::string beside = folder + "/applied";
+  auto applied = ReadManifests(beside);
+  if (!applied.ok() && applied.code() != Code::kNotFound) return applied.error().With(beside);
+  if (applied.ok()) AddFiles(*applied, kAppliedPrefix, files);
+  out.maps = TRY(MapsOf(folder, files, out.cluster, ns));
+  return out;
+}
+
 Status LocalMove(const Context& parent, const GlobalOptions& global, const LocalMoveOptions& options, World& world) {
   if (options.to.kubeconfig.empty())
     return Error{Code::kInvalidArgument,
-                 "please specify the kubeconfig of the cluster with --to-kubeconfig; `clusterctl get kubeconfig NAME` "
-                 "prints it",
+                 "please specify the kubeconfig of the cluster with --to-kubeconfig; `clusterctl get kubeconfig NAME "
+                 "--kubeconfig PLANE/kubeconfig` prints it",
                  {}};
   ClusterOptions from = TRY(TargetOf(options.target, world.getenv)).cluster;
   ManagementCluster source = TRY(ManagementCluster::Open(from, world.getenv));
   const std::string current = source.ns();
   const std::string ns = options.ns.empty() ? current : options.ns;
   std::set<std::string> names;
-  // Before anything moves: what can't be kept is told.
+  // Before anything moves: what can't be kept is told. What is kept is what was looked at.
+  Kept kept;
   if (!options.manifests.empty()) {
-    TRY(ManifestMaps(options.manifests, ns));
-    TRY(CheckNamespaces(options.manifests, ns, current));
-    names = ClustersOf(TRY(ReadManifests(options.manifests)));
+    kept = TRY(ReadKept(options.manifests, ns));
+    TRY(CheckNamespaces(options.manifests, kept.manifests, ns, current));
+    names = ClustersOf(kept.manifests);
   }
   if (!options.dry_run) names.merge(TRY(ClustersAt(parent, source, ns)));
   MoveOptions move;
@@ -205,7 +206,7 @@ Status LocalMove(const Context& parent, const GlobalOptions& global, const Local
   ManagementCluster target = TRY(ManagementCluster::Open(options.to, world.getenv));
   TRY(CheckArrived(parent, target, ns, names));
   if (options.manifests.empty()) return Ok();
-  TRY_WITH(Keep(parent, options, ns, target, world),
+  TRY_WITH(Keep(parent, kept, ns, target, world),
            "the Clusters have moved, but their manifests are not kept there. Run the same command again");
   return Ok();
 }

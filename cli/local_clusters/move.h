@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/local_clusters/manifest_folder.h"
 #include "cli/local_clusters/target.h"
 #include "kube/meta/object.h"
 
@@ -21,10 +22,15 @@ struct LocalMoveOptions {
 // behaviour.md G15.
 Status LocalMove(const Context& parent, const GlobalOptions& global, const LocalMoveOptions& options, World& world);
 
-// The ConfigMaps that keep a folder of manifests, with what `local apply` has written back, in a namespace: as many as
-// their size asks for, named for the folder's first Cluster. kInvalidArgument for a file that fits into none or has a
-// name that is no key or that of a file of `applied`, and for a folder without a Cluster. Files have references in the
-// place of credentials; Secrets aren't kept.
-Result<std::vector<kube::Object>> ManifestMaps(const std::string& folder, const std::string& ns);
+// What a move keeps of a folder of manifests, as it was when it was read. A value.
+struct Kept {
+  std::vector<Manifest> manifests;  // without what `local apply` has written back
+  std::string cluster;              // the first one's name, for which the ConfigMaps are named
+  std::vector<kube::Object> maps;   // as many as their size asks for; one at least
+};
+// With what `local apply` has written back, in ConfigMaps of a namespace. kInvalidArgument for a file that fits into
+// none or has a name that is no key or that of a file of `applied`, and for a folder without a Cluster. Files have
+// references in the place of credentials; Secrets aren't kept.
+Result<Kept> ReadKept(const std::string& folder, const std::string& ns);
 
 }  // namespace capi::cli::local_clusters

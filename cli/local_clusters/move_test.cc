@@ -79,6 +79,19 @@ TEST_F(LocalMoves, ManifestsAreKept) {
   EXPECT_FALSE(b_.Find("ConfigMap", "team", "local-manifests-2.one").has_value());
 }
 
+// G15: what is kept is what was looked at before anything moved.
+TEST_F(LocalMoves, AFileThatIsEditedMeanwhileChangesNothing) {
+  const std::string manifests = Manifests("m", "{name: one, namespace: team}");
+  Fleet(b_).Make("ConfigMap", "local-manifests.one");
+  b_.OnRead([&](const std::string&) { folder_.Put("m/01_cluster.yaml", "kind: ["); });
+  Outcome got = Move({"-n", "team", "--manifests", manifests});
+  b_.OnRead({});
+  ASSERT_EQ(got.code, 0) << got.err;
+  auto map = b_.Find("ConfigMap", "team", "local-manifests.one");
+  ASSERT_TRUE(map.has_value());
+  EXPECT_THAT(GetString(*map, {"data", "01_cluster.yaml"}), HasSubstr("name: one"));
+}
+
 // G15: before anything moves.
 TEST_F(LocalMoves, AFileThatWouldTakeTheKeyOfAnotherIsTold) {
   const std::string manifests = Manifests("m", "{name: one, namespace: team}");

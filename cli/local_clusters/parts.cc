@@ -14,8 +14,6 @@ constexpr std::string_view kCore = "cluster.x-k8s.io";
 constexpr std::array<std::string_view, 6> kMachineKinds = {"Machine",     "MachineSet",         "MachineDeployment",
                                                            "MachinePool", "MachineHealthCheck", "MachineDrainRule"};
 
-bool IsOf(std::string_view group, std::string_view prefix) { return group.starts_with(prefix); }
-
 bool IsTemplate(const std::string& kind) { return kind.ends_with("Template"); }
 
 // Number and word of a part's files.
@@ -31,10 +29,9 @@ std::string_view PrefixOf(Part part) {
   return "";
 }
 
-// Group of Cluster API or of one of its providers.
-bool IsOfClusterApi(const std::string& group) { return group == kCore || group.ends_with(".cluster.x-k8s.io"); }
-
 }  // namespace
+
+bool IsOfClusterApi(const std::string& group) { return group == kCore || group.ends_with(".cluster.x-k8s.io"); }
 
 bool IsCluster(const kube::Object& object) {
   return object.kind() == "Cluster" && object.group_version().group == kCore;
@@ -44,19 +41,21 @@ bool IsClusterClass(const kube::Object& object) {
   return object.kind() == "ClusterClass" && object.group_version().group == kCore;
 }
 
+bool IsSecret(const kube::Object& object) { return object.kind() == "Secret" && object.group_version().group.empty(); }
+
 bool MakesMachines(const kube::Object& object, bool has_class) {
   const std::string group = object.group_version().group, kind = object.kind();
   if (has_class && IsTemplate(kind) && IsOfClusterApi(group)) return false;
   if (group == kCore) return std::find(kMachineKinds.begin(), kMachineKinds.end(), kind) != kMachineKinds.end();
-  if (IsOf(group, "bootstrap.")) return true;
-  if (IsOf(group, "controlplane.")) {
+  if (group.starts_with("bootstrap.")) return true;
+  if (group.starts_with("controlplane.")) {
     // Cluster API's own, and what Talos' and older ones of RKE2 have in its place.
     for (const char* machines : {"machineTemplate", "infrastructureTemplate", "infrastructureRef"}) {
       if (Find(object.json(), {"spec", machines}) != nullptr) return true;
     }
     return false;
   }
-  return IsOf(group, "infrastructure.") && kind.find("Machine") != std::string::npos;
+  return group.starts_with("infrastructure.") && kind.find("Machine") != std::string::npos;
 }
 
 Part PartOf(const kube::Object& object, bool has_class) {
@@ -67,7 +66,8 @@ Part PartOf(const kube::Object& object, bool has_class) {
   if (!IsOfClusterApi(group)) return Part::kOther;
   if (has_class && IsTemplate(kind)) return Part::kTopology;
   if (MakesMachines(object, has_class)) return Part::kMachines;
-  return IsOf(group, "infrastructure.") || IsOf(group, "controlplane.") ? Part::kInfrastructure : Part::kOther;
+  return group.starts_with("infrastructure.") || group.starts_with("controlplane.") ? Part::kInfrastructure
+                                                                                    : Part::kOther;
 }
 
 std::string FileName(Part part, const kube::Object& object) {

@@ -27,8 +27,11 @@ Part PartOf(const kube::Object& object, bool has_class);
 // a template: a Cluster's infrastructure comes of a class once all of the class is there.
 bool MakesMachines(const kube::Object& object, bool has_class);
 
+// Group of Cluster API or of one of its providers.
+bool IsOfClusterApi(const std::string& group);
 bool IsCluster(const kube::Object& object);
 bool IsClusterClass(const kube::Object& object);
+bool IsSecret(const kube::Object& object);
 
 // "01_cluster_my-cluster.yaml".
 std::string FileName(Part part, const kube::Object& object);

@@ -17,6 +17,14 @@ inline constexpr Seconds kOneCall{30};
 
 inline Context OneCall(const Context& ctx) { return ctx.WithTimeout(kOneCall); }
 
+// nullopt where it isn't there, which is no error.
+template <typename T>
+Result<std::optional<T>> IfThere(Result<T> got) {
+  if (got.ok()) return std::optional<T>(*std::move(got));
+  if (got.code() == Code::kNotFound) return std::optional<T>();
+  return got.error();
+}
+
 // Hears why something is tried again.
 using Say = std::function<void(const Error& error)>;
 

@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "api/kinds.h"
 #include "base/strings.h"
 #include "kube/meta/object_conditions.h"
 
 namespace capi::cli::local_clusters {
 namespace {
 
-constexpr char kPausedAnnotation[] = "cluster.x-k8s.io/paused";
 constexpr size_t kMostWords = 500;
 
 bool IsTrue(const kube::Object& object, std::string_view type) { return kube::IsTrue(kube::Conditions(object), type); }
@@ -20,8 +20,7 @@ bool IsInitialized(const kube::Object& object, std::string_view member, std::str
 
 // What was said of an older spec says nothing of this one. A condition without a generation can't be told.
 bool IsStale(const kube::Object& object, const kube::Condition& condition) {
-  return condition.observed_generation > 0 &&
-         condition.observed_generation < GetInt(object.json(), {"metadata", "generation"});
+  return condition.observed_generation > 0 && condition.observed_generation < object.generation();
 }
 
 std::string NotSeenYet(const kube::Object& object) {
@@ -67,9 +66,8 @@ std::string LacksMachines(const kube::Object& object) {
   const Json* status = Find(object.json(), {"status", "replicas"});
   const std::int64_t has = GetInt(object.json(), {"status", "replicas"});
   // What its controller has said of an older spec says nothing of this one.
-  const Json* observed = Find(object.json(), {"status", "observedGeneration"});
-  const bool current = observed == nullptr || GetInt(object.json(), {"status", "observedGeneration"}) >=
-                                                  GetInt(object.json(), {"metadata", "generation"});
+  const std::int64_t now = object.generation();
+  const bool current = GetInt(object.json(), {"status", "observedGeneration"}, now) >= now;
   if (!current) return NotSeenYet(object);
   if (status != nullptr && has >= wanted->get<std::int64_t>()) return "";
   return fmt::format("{}: {} of {} machines are there", Describe(object), has, wanted->get<std::int64_t>());
@@ -91,7 +89,7 @@ bool HasControlPlane(const kube::Object& cluster) {
 }  // namespace
 
 bool IsPaused(const kube::Object& object) {
-  return GetBool(object.json(), {"spec", "paused"}) || object.has_annotation(kPausedAnnotation);
+  return GetBool(object.json(), {"spec", "paused"}) || object.has_annotation(api::kAnnotationPaused);
 }
 
 std::string Describe(const kube::Object& object) {

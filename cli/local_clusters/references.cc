@@ -9,6 +9,7 @@
 #include "base/encoding.h"
 #include "base/strings.h"
 #include "base/yaml/yaml.h"
+#include "cli/local_clusters/parts.h"
 #include "templating/envsubst/template.h"
 #include "templating/workload_template.h"
 
@@ -94,8 +95,6 @@ bool Unmark(std::string& text, const std::vector<std::string>& credentials, cons
   return !Has(text, mark);
 }
 
-using Lookup = std::function<std::optional<std::string>(const std::string& name)>;
-
 // Which variables a template gave to a lookup as marks. A value.
 using Marked = std::set<std::string>;
 
@@ -127,7 +126,7 @@ Result<std::vector<std::pair<size_t, bool>>> SecretsIn(const std::string& text) 
 
 // The variables whose value, or a part of it, is in the text of a Secret; `others` gets those that aren't marked. A
 // template that has an error has none: it is told later.
-Result<Marked> InSecrets(const templating::Template& parsed, const Lookup& lookup, const Marked& marked,
+Result<Marked> InSecrets(const templating::Template& parsed, const templating::Variables& lookup, const Marked& marked,
                          const std::string& mark, std::set<std::string>& others) {
   templating::TemplateError error;
   auto output = parsed.Evaluate(lookup, error);
@@ -151,7 +150,7 @@ Result<Marked> InSecrets(const templating::Template& parsed, const Lookup& looku
 }
 
 // A file can refer to the whole of a value alone.
-Status CheckWhole(const templating::Template& parsed, const Lookup& lookup, const Marked& marked,
+Status CheckWhole(const templating::Template& parsed, const templating::Variables& lookup, const Marked& marked,
                   const std::string& mark) {
   templating::TemplateError error;
   auto output = parsed.Evaluate(lookup, error);
@@ -197,13 +196,10 @@ Status ToReferences(kube::Object& object, const std::vector<std::string>& creden
   return Ok();
 }
 
-// A form of a value, and its name.
-using Written = std::pair<std::string, std::string>;
-
 // The values that are long enough, and `with_lines` those of their lines that are, without the indentation, each with
 // its name.
-std::vector<Written> ValuesOf(const FilledIn& filled, bool with_lines) {
-  std::vector<Written> out;
+std::vector<std::pair<std::string, std::string>> ValuesOf(const FilledIn& filled, bool with_lines) {
+  std::vector<std::pair<std::string, std::string>> out;
   for (const auto& [name, value] : filled) {
     if (value.size() >= kLeastValue) out.emplace_back(value, name);
     if (!with_lines || !Has(value, "\n")) continue;
@@ -214,39 +210,6 @@ std::vector<Written> ValuesOf(const FilledIn& filled, bool with_lines) {
   return out;
 }
 
-// As text of others may have them. The longest first: one may be a part of another.
-std::vector<Written> WrittenOf(const FilledIn& filled, bool with_lines = false) {
-  std::vector<Written> out;
-  for (const auto& [value, name] : ValuesOf(filled, with_lines)) {
-    std::string quoted = ToJsonText(Json(value));
-    quoted = quoted.substr(1, quoted.size() - 2);
-    // Go's writer of JSON, which managers log with.
-    std::string of_go = quoted;
-    for (const auto& [from, to] : {std::pair("&", "\\u0026"), std::pair("<", "\\u003c"), std::pair(">", "\\u003e")})
-      of_go = ReplaceAll(std::move(of_go), from, to);
-    for (const std::string& form : {value, quoted, of_go, Base64Encode(value)}) out.emplace_back(form, name);
-  }
-  std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
-  return out;
-}
-
-// From `first` on. What a reference has in its name is no value.
-std::string Hidden(std::string text, const std::vector<Written>& values, size_t first = 0) {
-  for (; first < values.size(); ++first) {
-    const auto& [value, name] = values[first];
-    size_t at = text.find(value);
-    if (at == std::string::npos) continue;
-    std::string out;
-    size_t done = 0;
-    for (; at != std::string::npos; at = text.find(value, done)) {
-      out += Hidden(text.substr(done, at - done), values, first + 1) + Reference(name);
-      done = at + value.size();
-    }
-    return out + Hidden(text.substr(done), values, first + 1);
-  }
-  return text;
-}
-
 bool HoldsCredential(const std::string& member, bool of_talos) {
   const std::string lower = ToLower(member);
   if (of_talos && lower == "data") return true;  // a machine's whole configuration
@@ -254,34 +217,10 @@ bool HoldsCredential(const std::string& member, bool of_talos) {
                      [&](std::string_view end) { return lower.ends_with(end); });
 }
 
-// Exactly a reference to a value that was filled in: all else may have more than that.
-bool IsReference(const std::string& text, const FilledIn& filled) {
-  return text.starts_with("${") && text.ends_with('}') && filled.contains(text.substr(2, text.size() - 3));
-}
-
 // A variable of a topology, an entry of a list of settings: {name: X, value: Y}.
 bool IsNamedCredential(const Json& object, bool of_talos) {
   const std::string name = GetString(object, {"name"});
   return HoldsCredential(name, of_talos) || NamesCredential(name);
-}
-
-// A reference is none.
-void LeaveOutCredentials(Json& json, const FilledIn& filled) {
-  const bool of_talos = GetString(json, {"kind"}).starts_with("TalosConfig");
-  std::vector<Json*> pending = {&json};
-  while (!pending.empty()) {
-    Json* one = pending.back();
-    pending.pop_back();
-    if (one->is_object()) {
-      for (auto& [name, member] : one->items()) {
-        const bool is_text = member.is_string() && HoldsCredential(name, of_talos);
-        if (!is_text && (name != "value" || !IsNamedCredential(*one, of_talos))) continue;
-        if (!member.is_string() || !IsReference(member.get_ref<const std::string&>(), filled)) member = kLeftOut;
-      }
-    }
-    if (!one->is_structured()) continue;
-    for (Json& member : *one) pending.push_back(&member);
-  }
 }
 
 void KeepMember(Json& object, Json& from, const char* member) {
@@ -361,7 +300,8 @@ Result<std::vector<kube::Object>> RenderWithReferences(std::string_view text, co
   auto parsed = templating::Template::Parse(text, error);
   if (!parsed) return Invalid(error.message);
   // Marks for the variables of which `is_credential` is true, but for the template's own defaults, which everybody has.
-  auto marking = [&](const std::function<bool(const std::string&)>& is_credential, Marked& marked) -> Lookup {
+  auto marking = [&](const std::function<bool(const std::string&)>& is_credential,
+                     Marked& marked) -> templating::Variables {
     return [&, is_credential](const std::string& name) -> std::optional<std::string> {
       auto value = variables(name);
       if (rules.no.contains(name) || rules.plain.contains(name) || !is_credential(name)) return value;
@@ -373,14 +313,14 @@ Result<std::vector<kube::Object>> RenderWithReferences(std::string_view text, co
     };
   };
   Marked all, marked;
-  const Lookup mark_all = marking([](const std::string&) { return true; }, all);
+  const templating::Variables mark_all = marking([](const std::string&) { return true; }, all);
   for (const auto& [name, fallback] : defaults) static_cast<void>(mark_all(name));
   std::set<std::string> plain_in_secrets;
   const Marked secret = TRY(InSecrets(*parsed, mark_all, all, mark, plain_in_secrets));
   auto is_credential = [&](const std::string& name) {
     return rules.yes.contains(name) || NamesCredential(name) || secret.contains(name);
   };
-  const Lookup lookup = marking(is_credential, marked);
+  const templating::Variables lookup = marking(is_credential, marked);
   for (const auto& [name, fallback] : defaults) static_cast<void>(lookup(name));
   TRY(CheckWhole(*parsed, lookup, marked, mark));
   auto objects = TRY(templating::RenderTemplate(text, lookup, ns));
@@ -435,17 +375,73 @@ Result<kube::Object> FillIn(kube::Object object, const templating::Variables& va
   return object;
 }
 
-std::string WithoutValues(std::string text, const FilledIn& filled) {
-  return Hidden(std::move(text), WrittenOf(filled));
+Hider::Hider(const FilledIn& filled) : values_(WrittenOf(filled, false)), lines_(WrittenOf(filled, true)) {
+  for (const auto& [name, value] : filled) names_.insert(name);
 }
 
-std::string WithoutLines(std::string text, const FilledIn& filled) {
-  return Hidden(std::move(text), WrittenOf(filled, true));
+// As text of others may have them. The longest first: one may be a part of another.
+std::vector<Hider::Written> Hider::WrittenOf(const FilledIn& filled, bool with_lines) {
+  std::vector<Written> out;
+  for (const auto& [value, name] : ValuesOf(filled, with_lines)) {
+    std::string quoted = ToJsonText(Json(value));
+    quoted = quoted.substr(1, quoted.size() - 2);
+    // Go's writer of JSON, which managers log with.
+    std::string of_go = quoted;
+    for (const auto& [from, to] : {std::pair("&", "\\u0026"), std::pair("<", "\\u003c"), std::pair(">", "\\u003e")})
+      of_go = ReplaceAll(std::move(of_go), from, to);
+    for (const std::string& form : {value, quoted, of_go, Base64Encode(value)}) out.emplace_back(form, name);
+  }
+  std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
+  return out;
 }
 
-std::string WithoutCutValue(std::string text, const FilledIn& filled) {
+// From `first` on. What a reference has in its name is no value.
+std::string Hider::Hidden(std::string text, const std::vector<Written>& values, size_t first) {
+  for (; first < values.size(); ++first) {
+    const auto& [value, name] = values[first];
+    size_t at = text.find(value);
+    if (at == std::string::npos) continue;
+    std::string out;
+    size_t done = 0;
+    for (; at != std::string::npos; at = text.find(value, done)) {
+      out += Hidden(text.substr(done, at - done), values, first + 1) + Reference(name);
+      done = at + value.size();
+    }
+    return out + Hidden(text.substr(done), values, first + 1);
+  }
+  return text;
+}
+
+// A reference is none.
+void Hider::LeaveOutCredentials(Json& json) const {
+  const bool of_talos = GetString(json, {"kind"}).starts_with("TalosConfig");
+  // Exactly a reference to a value that was filled in: all else may have more than that.
+  auto is_reference = [&](const std::string& text) {
+    return text.starts_with("${") && text.ends_with('}') && names_.contains(text.substr(2, text.size() - 3));
+  };
+  std::vector<Json*> pending = {&json};
+  while (!pending.empty()) {
+    Json* one = pending.back();
+    pending.pop_back();
+    if (one->is_object()) {
+      for (auto& [name, member] : one->items()) {
+        const bool is_text = member.is_string() && HoldsCredential(name, of_talos);
+        if (!is_text && (name != "value" || !IsNamedCredential(*one, of_talos))) continue;
+        if (!member.is_string() || !is_reference(member.get_ref<const std::string&>())) member = kLeftOut;
+      }
+    }
+    if (!one->is_structured()) continue;
+    for (Json& member : *one) pending.push_back(&member);
+  }
+}
+
+std::string Hider::WithoutValues(std::string text) const { return Hidden(std::move(text), values_); }
+
+std::string Hider::WithoutLines(std::string text) const { return Hidden(std::move(text), lines_); }
+
+std::string Hider::WithoutCutValue(std::string text) const {
   size_t cut = 0, whole = 0;
-  for (const auto& [value, name] : WrittenOf(filled)) {
+  for (const auto& [value, name] : values_) {
     if (text.starts_with(value)) whole = std::max(whole, value.size());
     for (size_t length = std::min(value.size() - 1, text.size()); length > cut; --length) {
       if (text.compare(0, length, value, value.size() - length) == 0) cut = length;
@@ -455,27 +451,26 @@ std::string WithoutCutValue(std::string text, const FilledIn& filled) {
   return whole >= cut ? text : text.substr(cut);
 }
 
-kube::Object WithoutCredentials(kube::Object live, const FilledIn& filled) {
-  if (live.kind() == "Secret" && live.group_version().group.empty()) {
+kube::Object Hider::WithoutCredentials(kube::Object live) const {
+  if (IsSecret(live)) {
     live.json().erase("data");
     live.json().erase("stringData");
     DropLastApplied(live);
     return live;
   }
-  const std::vector<Written> values = WrittenOf(filled);
   // A value that is a common word, a user `default`, would change which object it is.
   Json whole = live.json();
   EachText(
-      live.json(), [&](std::string& text) { text = Hidden(std::move(text), values); }, [](const std::string&) {});
+      live.json(), [&](std::string& text) { text = Hidden(std::move(text), values_); }, [](const std::string&) {});
   for (const char* member : {"apiVersion", "kind"}) KeepMember(live.json(), whole, member);
   if (Json* metadata = Find(live.json(), {"metadata"})) {
     for (const char* member : {"name", "namespace", "uid", "ownerReferences"})
       KeepMember(*metadata, *Find(whole, {"metadata"}), member);
   }
   const std::string group = live.group_version().group;
-  if (group.ends_with("cluster.x-k8s.io") || group.starts_with("bootstrap.") || group.starts_with("controlplane.")) {
+  if (IsOfClusterApi(group) || group.starts_with("bootstrap.") || group.starts_with("controlplane.")) {
     DropLastApplied(live);
-    LeaveOutCredentials(live.json(), filled);
+    LeaveOutCredentials(live.json());
   }
   return live;
 }

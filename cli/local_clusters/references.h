@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kube/meta/object.h"
@@ -49,21 +50,35 @@ using FilledIn = std::map<std::string, std::string>;
 Result<kube::Object> FillIn(kube::Object object, const templating::Variables& variables, FilledIn& filled,
                             std::set<std::string>& missing);
 
-// The other way round: a text of others, a server's error or a program's log, with references for those values of four
-// characters or more (shorter ones occur by chance), as they are, quoted or in base64.
-std::string WithoutValues(std::string text, const FilledIn& filled);
+// The other way round, for what others say and the cluster has: references in the place of those values of four
+// characters or more (shorter ones occur by chance), as they are, quoted or in base64. Made once: what it looks for is
+// the same for all texts. A value that holds credentials.
+class Hider {
+ public:
+  Hider() = default;  // of no values
+  explicit Hider(const FilledIn& filled);
 
-// The same, and without lines of these values from six bytes on, whatever their indentation: of a program that may
-// write its input in another form.
-std::string WithoutLines(std::string text, const FilledIn& filled);
+  // A server's error, a program's log.
+  std::string WithoutValues(std::string text) const;
+  // The same, and without lines of these values from six bytes on, whatever their indentation: of a program that may
+  // write its input in another form.
+  std::string WithoutLines(std::string text) const;
+  // Without the end of a value that `text` begins with: what WithoutValues can't know where others have cut a text.
+  std::string WithoutCutValue(std::string text) const;
+  // `live` without these values, wherever they are but in its identity, which no credential is a part of. Of a Secret
+  // all values are left out; of what Cluster API and its providers have, tokens, passwords, contents of files and the
+  // like, into which those providers write what Secrets have.
+  kube::Object WithoutCredentials(kube::Object live) const;
 
-// `text` without the end of a value that it begins with: what WithoutValues can't know where others have cut a text.
-std::string WithoutCutValue(std::string text, const FilledIn& filled);
+ private:
+  // A form of a value, and its name.
+  using Written = std::pair<std::string, std::string>;
+  static std::vector<Written> WrittenOf(const FilledIn& filled, bool with_lines);
+  static std::string Hidden(std::string text, const std::vector<Written>& values, size_t first = 0);
+  void LeaveOutCredentials(Json& json) const;
 
-// `live` with references for those values of four characters or more (shorter ones occur by chance), wherever they are
-// but in its identity, which no credential is a part of. Of a Secret all values are left out; of what Cluster API and
-// its providers have, tokens, passwords, contents of files and the like, into which those providers write what Secrets
-// have.
-kube::Object WithoutCredentials(kube::Object live, const FilledIn& filled);
+  std::vector<Written> values_, lines_;  // `lines_`: and of the lines of values
+  std::set<std::string> names_;
+};
 
 }  // namespace capi::cli::local_clusters

@@ -28,6 +28,15 @@ std::string Texts(const std::vector<kube::Object>& objects) {
   return out;
 }
 
+std::string WithoutValues(const std::string& text, const FilledIn& filled) { return Hider(filled).WithoutValues(text); }
+std::string WithoutLines(const std::string& text, const FilledIn& filled) { return Hider(filled).WithoutLines(text); }
+std::string WithoutCutValue(const std::string& text, const FilledIn& filled) {
+  return Hider(filled).WithoutCutValue(text);
+}
+kube::Object WithoutCredentials(const kube::Object& live, const FilledIn& filled) {
+  return Hider(filled).WithoutCredentials(live);
+}
+
 TEST(References, CredentialsByTheirNames) {
   for (const char* name : {"AWS_SECRET_ACCESS_KEY", "AWS_ACCESS_KEY_ID", "GITHUB_TOKEN", "vsphere_password",
                            "AWS_B64ENCODED_CREDENTIALS", "SSH_PRIVATE_KEY", "X_API_KEY"})

@@ -27,14 +27,10 @@ std::vector<kube::Object> ObjectsOf(const std::vector<Manifest>& manifests) {
   return out;
 }
 
-void Append(std::vector<kube::Object>& to, const std::vector<Manifest>& from) {
-  for (const Manifest& one : from) to.push_back(one.object);
-}
-
 // What is another one once somebody has changed what is wanted. Secrets, ConfigMaps and others have no generation: of
 // these every change counts.
 std::string VersionOf(const kube::Object& object) {
-  const std::int64_t generation = GetInt(object.json(), {"metadata", "generation"});
+  const std::int64_t generation = object.generation();
   return generation > 0 ? std::to_string(generation) : "version " + object.resource_version();
 }
 
@@ -42,18 +38,18 @@ std::string VersionOf(const kube::Object& object) {
 
 Run::Run(Plan plan, ManagementCluster& cluster, World& world)
     : plan_(std::move(plan)),
+      hider_(plan_.filled),
       cluster_(cluster),
       world_(world),
       notes_(world.err),
       lines_(world.err, world.err_columns),
       watch_(cluster.client(), lines_, world.err_columns > 0) {
   for (Manifest& one : plan_.manifests) {
-    const bool is_secret = one.object.kind() == "Secret" && one.object.group_version().group.empty();
-    const bool namespaced = is_secret || IsCluster(one.object) || MakesMachines(one.object, false);
+    const bool namespaced = IsSecret(one.object) || IsCluster(one.object) || MakesMachines(one.object, false);
     if (namespaced && one.object.ns().empty()) one.object.set_ns(cluster.ns());
     if (IsCluster(one.object)) clusters_.push_back({one.object.ns(), one.object.name()});
   }
-  watch_.Without(plan_.filled);
+  watch_.Without(hider_);
   watch_.OnTrouble([this](const std::string& what, const Error& error) { Waiting(what)(error); });
 }
 
@@ -78,8 +74,8 @@ std::vector<kube::ObjectId> Run::Watched(bool machines) const {
   for (const auto* part : {&infrastructure_, &machines_}) {
     if (part == &machines_ && !machines) break;
     for (const Manifest& one : *part) {
-      const std::string group = one.object.group_version().group;
-      if (group.ends_with("cluster.x-k8s.io") && !IsCluster(one.object)) out.push_back(IdIn(one.object, cluster_.ns()));
+      if (IsOfClusterApi(one.object.group_version().group) && !IsCluster(one.object))
+        out.push_back(IdIn(one.object, cluster_.ns()));
     }
   }
   return out;
@@ -100,7 +96,7 @@ Status Run::CheckTwins() const {
 }
 
 Error Run::Hidden(Error error) const {
-  error.message = WithoutValues(std::move(error.message), plan_.filled);
+  error.message = hider_.WithoutValues(std::move(error.message));
   return error;
 }
 
@@ -164,7 +160,7 @@ bool Run::Resumes(const kube::Object& live) const {
 }
 
 void Run::TellWords(std::string_view words) {
-  world_.err << Printable(WithoutLines(std::string(words), plan_.filled)) << std::flush;
+  world_.err << Printable(hider_.WithoutLines(std::string(words))) << std::flush;
 }
 
 // Objects that are applied beside a Cluster that goes may stay without an owner, and a hook would work for nobody.
@@ -175,8 +171,7 @@ Status Run::CheckGoing(const Context& ctx, bool made) {
     auto live = Patiently<kube::Object>(ctx, Waiting(what), [&](const Context& one) {
       return cluster_.client().Get(one, ClusterResource(), name.ns, name.name);
     });
-    if (!live.ok() && live.code() != Code::kNotFound) return live.error().With(what);
-    if (live.ok()) state.cluster = *std::move(live);
+    state.cluster = TRY_WITH(IfThere(std::move(live)), what);
     if (changed_) state.forgiven = failed_before_;
     std::string why;
     if (made) why = state.cluster ? TerminalOf(state, false) : what + " isn't there";
@@ -202,12 +197,8 @@ Status Run::SeeFailures(const Context& ctx) {
 }
 
 Status Run::Await(const Context& ctx, const Judge& judge, const std::string& what) {
-  auto judged = [&](const ClusterState& state) {
-    ClusterState with = state;
-    if (changed_) with.forgiven = failed_before_;
-    return judge(with);
-  };
-  return watch_.Await(ctx, clusters_, judged, what);
+  if (changed_) watch_.Forgive(failed_before_);
+  return watch_.Await(ctx, clusters_, judge, what);
 }
 
 // What machines say counts later: what people mend of them is only applied then.
@@ -247,7 +238,7 @@ Status Run::DoIgnition(const Context& ctx) {
   }
   if (has_hook) {
     std::vector<kube::Object> objects = ObjectsOf(secrets);
-    Append(objects, TRY(Live(ctx, infrastructure_)));
+    for (const Manifest& one : TRY(Live(ctx, infrastructure_))) objects.push_back(one.object);
     objects.insert(objects.end(), machines.begin(), machines.end());
     std::string printed = TRY(CallHook(ctx, Stage::kIgnition, objects));
     const std::set<kube::ObjectId> taken = TRY(TakeSecrets(printed, open, begun, secrets));
@@ -312,41 +303,42 @@ Status Run::ApplyAll(const Context& ctx, std::vector<Manifest>& manifests) {
     began_ = true;
     const std::string what = fmt::format("{}: {}", one.Where(), Describe(one.object));
     // Once: after an answer to the write that was lost it would be what was just written.
-    auto before =
-        Patiently<kube::Object>(ctx, Waiting(what), [&](const Context& call) { return LiveOf(call, one.object); });
-    if (!before.ok() && before.code() != Code::kNotFound) return before.error().With(what);
+    auto before = TRY_WITH(LiveOf(ctx, one.object, what), what);
     auto written =
         Patiently<kube::Object>(ctx, Waiting(what), [&](const Context& call) { return ApplyOne(call, one.object); });
     const kube::Object applied = TRY_WITH(written, what);
-    if (!before.ok() || VersionOf(*before) != VersionOf(applied)) changed_ = true;
+    if (!before || VersionOf(*before) != VersionOf(applied)) changed_ = true;
     one.object.set_ns(applied.ns());
     if (applied.ns().empty()) Find(one.object.json(), {"metadata"})->erase("namespace");
   }
   return Ok();
 }
 
-Result<kube::Object> Run::LiveOf(const Context& ctx, const kube::Object& object) {
-  auto resource = TRY(cluster_.client().mapper().For(ctx, object.id().group_kind(), object.group_version().version));
-  const std::string ns = resource.namespaced && object.ns().empty() ? cluster_.ns() : object.ns();
-  return cluster_.client().Get(ctx, resource, ns, object.name());
+Result<std::optional<kube::Object>> Run::LiveOf(const Context& ctx, const kube::Object& object,
+                                                const std::string& what) {
+  auto get = [&](const Context& call) -> Result<kube::Object> {
+    auto resource = TRY(cluster_.client().mapper().For(call, object.id().group_kind(), object.group_version().version));
+    const std::string ns = resource.namespaced && object.ns().empty() ? cluster_.ns() : object.ns();
+    return cluster_.client().Get(call, resource, ns, object.name());
+  };
+  return IfThere(Patiently<kube::Object>(ctx, Waiting(what), get));
 }
 
 Result<std::vector<Manifest>> Run::Live(const Context& ctx, const std::vector<Manifest>& manifests) {
   std::vector<Manifest> out;
   for (const Manifest& one : manifests) {
-    auto live = Patiently<kube::Object>(ctx, Waiting(Describe(one.object)),
-                                        [&](const Context& call) { return LiveOf(call, one.object); });
-    if (!live.ok() && live.code() == Code::kNotFound) continue;
-    if (!live.ok()) return live.error().With(Describe(one.object));
-    out.push_back({*std::move(live), one.file, one.line});
+    const std::string what = Describe(one.object);
+    auto live = TRY_WITH(LiveOf(ctx, one.object, what), what);
+    if (live) out.push_back({*std::move(live), one.file, one.line});
   }
   return out;
 }
 
 Result<bool> Run::HasBegun(const Context& ctx, const kube::Object& object) {
   if (object.kind() != "Machine") return false;
-  Manifest one{object, "", 1};
-  return !TRY(Live(ctx, {one})).empty();
+  const std::string what = Describe(object);
+  auto live = TRY_WITH(LiveOf(ctx, object, what), what);
+  return live.has_value();
 }
 
 Status Run::WriteBack(const Context& ctx) {
@@ -366,7 +358,7 @@ Status Run::WriteBack(const Context& ctx) {
     const Manifest made{secret, FileOfSecret(secret.name())};
     for (Manifest& one : TRY(Live(ctx, {made}))) all.push_back(std::move(one));
   }
-  return WriteApplied(plan_.folder, all, plan_.filled);
+  return WriteApplied(plan_.folder, all, hider_);
 }
 
 // A machine without its Secret would wait for it to the end of the time; a Machine that is there has begun with it.
@@ -380,8 +372,7 @@ Status Run::CheckBootstrap(const Context& ctx) {
         return cluster_.client().Get(call, kube::Builtin("Secret"), name.substr(0, slash), name.substr(slash + 1),
                                      {.metadata_only = true});
       });
-      if (secret.ok()) continue;
-      if (secret.code() != Code::kNotFound) return secret.error();
+      if (TRY(IfThere(std::move(secret)))) continue;
       return Error{Code::kFailedPrecondition,
                    fmt::format("{}: {} names the bootstrap Secret {}, which is neither in the cluster nor in the "
                                "manifests, and no hook ignition has made it",

@@ -1,6 +1,7 @@
 // One run of `local apply`: its stages.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -31,7 +32,7 @@ class Run {
   Run(Plan plan, ManagementCluster& cluster, World& world);
 
   // All stages, in their order. What was applied is written back after each, also after one that failed. No error, and
-  // nothing that is said meanwhile, has a value that was filled in; hooks are kept from it, too.
+  // nothing that is said meanwhile, has a value that was filled in, nor have the words of hooks.
   Status Go(const Context& ctx);
   // The Clusters of the manifests.
   const std::vector<ClusterName>& clusters() const { return clusters_; }
@@ -65,7 +66,8 @@ class Run {
   Result<std::vector<Manifest>> Live(const Context& ctx, const std::vector<Manifest>& manifests);
   Status WriteBack(const Context& ctx);
   Status CheckBootstrap(const Context& ctx);
-  Result<kube::Object> LiveOf(const Context& ctx, const kube::Object& object);
+  // As it is now; nullopt where it isn't there. `what` is told where it waits.
+  Result<std::optional<kube::Object>> LiveOf(const Context& ctx, const kube::Object& object, const std::string& what);
   // A Machine that is there, which has begun with its bootstrap Secret. What makes machines reads the Secret for each
   // new one.
   Result<bool> HasBegun(const Context& ctx, const kube::Object& object);
@@ -77,6 +79,7 @@ class Run {
   Status Await(const Context& ctx, const Judge& judge, const std::string& what);
 
   Plan plan_;
+  const Hider hider_;  // of what was filled in
   ManagementCluster& cluster_;
   World& world_;
   Notes notes_;

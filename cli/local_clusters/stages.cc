@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <set>
 #include <utility>
 
 #include "api/types.h"
@@ -52,15 +53,21 @@ std::string StageNames(bool hooks) {
   return Join(names, ", ");
 }
 
+Result<Millis> PositiveDuration(const std::string& flag, const std::string& text) {
+  auto duration = api::ParseDuration(text);
+  if (duration.ok() && *duration > Millis(0)) return *duration;
+  return Invalid(fmt::format("{}: {} is no duration above 0; write 90s or 20m", flag, text));
+}
+
 Result<Timeouts> ParseTimeouts(const std::vector<std::string>& flags) {
   Timeouts out;
   for (Stage stage : kStages) out[stage] = InfoOf(stage).timeout;
+  std::set<Stage> named;
   for (const std::string& flag : flags) {
     auto split = TRY(SplitFlag("--timeout", flag, false));
-    auto duration = api::ParseDuration(split.second);
-    if (!duration.ok() || *duration <= Millis(0))
-      return Invalid(fmt::format("--timeout {}: {} is no duration above 0; write 90s or 20m", flag, split.second));
-    out[split.first] = *duration;
+    if (!named.insert(split.first).second)
+      return Invalid(fmt::format("--timeout {}: {} has two timeouts", flag, InfoOf(split.first).name));
+    out[split.first] = TRY(PositiveDuration("--timeout " + flag, split.second));
   }
   return out;
 }

@@ -30,6 +30,11 @@ TEST(Stages, TimeoutsOfFlags) {
   }
 }
 
+TEST(Stages, ATimeoutIsNamedOnce) {
+  EXPECT_THAT(ParseTimeouts({"machines=1h", "ignition=1m", "machines=5m"}).error().message,
+              HasSubstr("--timeout machines=5m: machines has two timeouts"));
+}
+
 TEST(Stages, HooksOfFlags) {
   EXPECT_EQ(ParseHooks({"infra-ready=./a=b"}).value(), (Hooks{{Stage::kInfraReady, "./a=b"}}));
   for (const char* bad : {"machines=./a", "infra-ready", "infra-ready=", "x=./a"})

@@ -23,6 +23,7 @@ void AddTargetFlags(CommandLine& line, CLI::App& command, TargetOptions& options
 struct Target {
   ClusterOptions cluster;
   std::string plane;  // folder of the local plane; "" where it is another cluster
+  std::string flags;  // " --dir PATH" for a command that a person is told; "" where it means the same without
 };
 
 // What --kubeconfig names, else the plane of --dir, or the user's own. kInvalidArgument for both; kNotFound for a

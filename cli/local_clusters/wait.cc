@@ -2,18 +2,11 @@
 
 #include <fmt/format.h>
 
-#include "api/types.h"
 #include "cli/frame/interrupt.h"
+#include "cli/local_clusters/stages.h"
 #include "cli/local_clusters/watch.h"
 
 namespace capi::cli::local_clusters {
-
-Result<Millis> ParseTimeout(const std::string& text) {
-  auto duration = api::ParseDuration(text);
-  if (duration.ok() && *duration > Millis(0)) return *duration;
-  return Error{
-      Code::kInvalidArgument, fmt::format("--timeout {}: it is no duration above 0; write 90s or 20m", text), {}};
-}
 
 Status Wait(const Context& parent, const GlobalOptions& global, const WaitOptions& options, World& world) {
   if (options.names.empty()) return Error{Code::kInvalidArgument, "please specify the name of a cluster", {}};
@@ -21,7 +14,7 @@ Status Wait(const Context& parent, const GlobalOptions& global, const WaitOption
     if (name.empty()) return Error{Code::kInvalidArgument, "the name of a cluster is empty", {}};
   }
   WantedCondition wanted = TRY(ParseWantedCondition(options.condition));
-  Millis timeout = TRY(ParseTimeout(options.timeout));
+  Millis timeout = TRY(PositiveDuration("--timeout " + options.timeout, options.timeout));
   Interrupt interrupt;
   Context ctx = parent.WithStop(interrupt.token());
   Notes notes(world.err);

@@ -19,7 +19,4 @@ struct WaitOptions {
 // behaviour.md G12.
 Status Wait(const Context& parent, const GlobalOptions& global, const WaitOptions& options, World& world);
 
-// A duration above 0 of a flag. kInvalidArgument names the flag.
-Result<Millis> ParseTimeout(const std::string& text);
-
 }  // namespace capi::cli::local_clusters

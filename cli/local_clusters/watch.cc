@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <set>
 
@@ -9,15 +10,11 @@
 #include "cli/describe/cluster_reader.h"
 #include "cli/describe/cluster_tree.h"
 #include "cli/frame/management_cluster.h"
+#include "cli/local_clusters/parts.h"
 #include "cli/local_clusters/patience.h"
 
 namespace capi::cli::local_clusters {
 namespace {
-
-constexpr Millis kPause{500};
-// More than these push what was said before out of the terminal.
-constexpr size_t kMostLines = 20;
-const std::string kClusterLabel = "cluster.x-k8s.io/cluster-name=";
 
 kube::Resource Own(const char* plural, const char* kind) {
   return {.group = "cluster.x-k8s.io", .version = std::string(kContract), .plural = plural, .kind = kind};
@@ -43,11 +40,11 @@ std::string WordsOf(const describe::ClusterObject& object) {
 }
 
 // What an object is called stays, whatever the words of a credential are.
-void AddLines(const describe::ClusterNode& node, const std::string& indent, const FilledIn& filled,
+void AddLines(const describe::ClusterNode& node, const std::string& indent, const Hider& hider,
               std::vector<std::string>& out) {
   const std::string role = node.role.empty() ? "" : node.role + " - ";
-  out.push_back(indent + role + describe::NodeName(node) + WithoutValues(WordsOf(node.object), filled));
-  for (const auto& child : node.children) AddLines(*child, indent + "  ", filled, out);
+  out.push_back(indent + role + describe::NodeName(node) + hider.WithoutValues(WordsOf(node.object)));
+  for (const auto& child : node.children) AddLines(*child, indent + "  ", hider, out);
 }
 
 }  // namespace
@@ -62,18 +59,32 @@ const kube::Resource& MachineResource() {
   return resource;
 }
 
-Result<ClusterState> ClusterWatch::Read(const Context& ctx, const ClusterName& name) {
-  ClusterState out{name.ns, name.name, {}, {}, {}};
-  auto cluster = client_.Get(OneCall(ctx), ClusterResource(), name.ns, name.name);
-  if (!cluster.ok() && cluster.code() != Code::kNotFound) return cluster.error();
-  if (cluster.ok()) {
-    out.cluster = *std::move(cluster);
-    // Machines last: those that what makes them has counted are seen then.
-    TRY(ReadMakers(ctx, name, out.makers));
+std::string ByCluster(const std::string& name) { return "cluster.x-k8s.io/cluster-name=" + name; }
+
+Result<std::vector<kube::Resource>> KindsOfClusterApi(const Context& ctx, kube::Client& client) {
+  std::vector<kube::Resource> out;
+  std::set<kube::GroupKind> seen;
+  for (const kube::Resource& resource : TRY(client.mapper().All(ctx))) {
+    if (!IsOfClusterApi(resource.group)) continue;
+    if (std::find(resource.verbs.begin(), resource.verbs.end(), "list") == resource.verbs.end()) continue;
+    if (!seen.insert({resource.group, resource.kind}).second) continue;  // another version of the same
+    // Of that one nothing has to be converted, by a webhook that may be away.
+    auto best = client.mapper().For(ctx, {resource.group, resource.kind});
+    out.push_back(best.ok() ? *best : resource);
   }
-  std::set<kube::ObjectId> wanted;
+  return out;
+}
+
+Result<ClusterState> ClusterWatch::Read(const Context& ctx, const ClusterName& name) {
+  ClusterState out{name.ns, name.name, {}, {}, {}, {}, forgiven_};
+  out.cluster = TRY(IfThere(client_.Get(OneCall(ctx), ClusterResource(), name.ns, name.name)));
+  // Machines last: those that what makes them has counted are seen then.
+  if (out.cluster) TRY(ReadMakers(ctx, name, out.makers));
+  const kube::GroupKind of_machines{MachineResource().group, MachineResource().kind};
+  std::set<kube::ObjectId> wanted, machines;
   for (const kube::ObjectId& id : others_) {
-    if (id.ns == name.ns) wanted.insert(id);
+    const bool listed = out.cluster && id.group_kind() == of_machines;  // most of them, once they have their label
+    if (id.ns == name.ns) (listed ? machines : wanted).insert(id);
   }
   for (const kube::Object& seen : out.makers) wanted.erase(seen.id());
   for (const kube::ObjectId& id : wanted) TRY(ReadOther(ctx, id, out.others));
@@ -81,14 +92,17 @@ Result<ClusterState> ClusterWatch::Read(const Context& ctx, const ClusterName& n
   auto control_plane = ControlPlaneOf(*out.cluster);
   if (control_plane && !wanted.contains(*control_plane)) TRY(ReadOther(ctx, *control_plane, out.makers));
   kube::ListOptions options;
-  options.label_selector = kClusterLabel + name.name;
+  options.label_selector = ByCluster(name.name);
   out.machines = TRY(client_.List(OneCall(ctx), MachineResource(), name.ns, options)).items;
+  for (const kube::Object& seen : out.machines)
+    machines.erase({of_machines.group, of_machines.kind, seen.ns(), seen.name()});
+  for (const kube::ObjectId& id : machines) TRY(ReadOther(ctx, id, out.others));
   return out;
 }
 
 Status ClusterWatch::ReadMakers(const Context& ctx, const ClusterName& name, std::vector<kube::Object>& out) {
   kube::ListOptions options;
-  options.label_selector = kClusterLabel + name.name;
+  options.label_selector = ByCluster(name.name);
   for (const char* kind : {"MachineDeployment", "MachineSet", "MachinePool"}) {
     auto resource = client_.mapper().For(OneCall(ctx), {ClusterResource().group, kind});
     if (!resource.ok() && resource.code() == Code::kNotFound) continue;
@@ -104,9 +118,9 @@ Status ClusterWatch::ReadOther(const Context& ctx, const kube::ObjectId& id, std
   if (!resource.ok() && resource.code() == Code::kNotFound) return Ok();
   if (!resource.ok()) return resource.error();
   if (!resource->namespaced) return Ok();
-  auto object = client_.Get(OneCall(ctx), *resource, id.ns, id.name);
-  if (object.ok()) out.push_back(*std::move(object));
-  return object.ok() || object.code() == Code::kNotFound ? Ok() : Status(object.error());
+  auto object = TRY(IfThere(client_.Get(OneCall(ctx), *resource, id.ns, id.name)));
+  if (object) out.push_back(*std::move(object));
+  return Ok();
 }
 
 Result<std::vector<std::string>> ClusterWatch::Tree(const Context& ctx, const ClusterName& name,
@@ -115,7 +129,7 @@ Result<std::vector<std::string>> ClusterWatch::Tree(const Context& ctx, const Cl
   describe::ClusterReader reader(ctx, client_, name.ns, name.name, describe::ConditionStyle::kV1Beta2);
   describe::ClusterParts parts = TRY(reader.Read(false));
   describe::ClusterNode root = BuildClusterTree(parts, {}, reader);
-  AddLines(root, "", filled_, out);
+  AddLines(root, "", hider_, out);
   missing = reader.missing();
   if (!reader.status().ok()) missing.push_back(reader.status().error().message);
   return out;
@@ -128,7 +142,10 @@ void ClusterWatch::Draw(const Context& ctx, const std::vector<ClusterName>& clus
   for (const ClusterName& name : clusters) {
     std::vector<std::string> missing;
     auto tree = Tree(OneCall(ctx), name, missing);
-    if (!tree.ok()) tree = std::vector{fmt::format("Cluster {}/{}: {}", name.ns, name.name, tree.error().message)};
+    for (std::string& why : missing) why = hider_.WithoutValues(std::move(why));
+    if (!tree.ok())
+      tree =
+          std::vector{fmt::format("Cluster {}/{}: {}", name.ns, name.name, hider_.WithoutValues(tree.error().message))};
     for (const auto* part : {&*tree, &missing}) lines.insert(lines.end(), part->begin(), part->end());
   }
   if (lines.size() > kMostLines) {
@@ -136,8 +153,7 @@ void ClusterWatch::Draw(const Context& ctx, const std::vector<ClusterName>& clus
     lines.resize(kMostLines);
     lines.push_back(fmt::format("and {} lines more", more));
   }
-  lines.push_back(fmt::format("{}: waiting. {}", what, waits_for));
-  for (std::string& line : lines) line = WithoutValues(std::move(line), filled_);
+  lines.push_back(fmt::format("{}: waiting. {}", what, hider_.WithoutValues(waits_for)));
   lines_.Draw(lines);
 }
 

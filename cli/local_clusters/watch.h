@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,11 @@ struct ClusterName {
   auto operator<=>(const ClusterName&) const = default;
 };
 
+// Between two looks at what a command waits for.
+inline constexpr Millis kPause{500};
+// Of what is drawn meanwhile: more push what was said before out of the terminal.
+inline constexpr size_t kMostLines = 20;
+
 using Judge = std::function<Verdict(const ClusterState&)>;
 
 // Hears why a look at what `what` waits for has failed, and is tried again.
@@ -34,7 +40,10 @@ class ClusterWatch {
   void Also(std::vector<kube::ObjectId> others) { others_ = std::move(others); }
 
   // What isn't drawn, nor in the words of a tree: values that objects of the clusters may repeat.
-  void Without(FilledIn filled) { filled_ = std::move(filled); }
+  void Without(Hider hider) { hider_ = std::move(hider); }
+
+  // Objects, by uid, whose failures don't count: they are older than what was changed since.
+  void Forgive(std::set<std::string> uids) { forgiven_ = std::move(uids); }
 
   // Is told of each reason once, until it changes or is over.
   void OnTrouble(local_clusters::OnTrouble on_trouble) { on_trouble_ = std::move(on_trouble); }
@@ -63,12 +72,17 @@ class ClusterWatch {
   LiveLines& lines_;
   const bool live_;
   std::vector<kube::ObjectId> others_;
-  FilledIn filled_;
+  Hider hider_;
+  std::set<std::string> forgiven_;
   local_clusters::OnTrouble on_trouble_;
 };
 
 // The Clusters' own kind and that of their Machines, at the contract that this program works with.
 const kube::Resource& ClusterResource();
 const kube::Resource& MachineResource();
+// Selects what belongs to a Cluster of that name.
+std::string ByCluster(const std::string& name);
+// All kinds of Cluster API and its providers that can be listed, each once, at the version that the server prefers.
+Result<std::vector<kube::Resource>> KindsOfClusterApi(const Context& ctx, kube::Client& client);
 
 }  // namespace capi::cli::local_clusters

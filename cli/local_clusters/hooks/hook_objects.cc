@@ -79,8 +79,7 @@ std::set<std::string> BootstrapSecrets(const std::vector<Manifest>& manifests) {
 std::string FileOfSecret(const std::string& name) { return fmt::format("10_machines_secret_{}.yaml", name); }
 
 bool IsBootstrapSecret(const kube::Object& object, const std::set<std::string>& names) {
-  return object.kind() == "Secret" && object.group_version().group.empty() &&
-         names.contains(object.ns() + "/" + object.name());
+  return IsSecret(object) && names.contains(object.ns() + "/" + object.name());
 }
 
 Result<std::set<kube::ObjectId>> TakeSecrets(std::string_view printed, const std::set<std::string>& names,
