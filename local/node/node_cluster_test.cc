@@ -17,7 +17,6 @@
 #include "local/node/node_testing.h"
 #include "local/node/objects/not_run.h"
 #include "local/node/pod_status.h"
-#include "local/node/program_help.h"
 #include "local/node/services/listeners.h"
 
 namespace capi::local {
@@ -270,7 +269,7 @@ TEST_F(NodeOnServer, TellsNoVariableOfTheUsers) {
 // G5: a port that another process has, and no flag leads elsewhere, is waited for, and nobody is taken for ready by
 // that process's answers.
 TEST_F(NodeOnServer, WaitsForAPortThatIsTaken) {
-  int port = FreePort();
+  const int port = ValueOrAbort(FreePort(), "a port");
   std::string number = std::to_string(port);
   auto other = ValueOrAbort(
       Process::Start({.argv = {"/bin/sh", "-c", "exec python3 -m http.server --bind 127.0.0.1 " + number}}), "server");
