@@ -305,7 +305,21 @@ TEST_F(NodeOnServer, GoesOnAfterAnException) {
 TEST_F(NodeOnServer, RunsDeploymentsAlone) {
   StartNode();
   ApplySet("set");
-  AwaitNotRun(1);
+  AwaitNotRun("StatefulSet", {"set"});
+}
+
+// G4: of two kinds with one name each has its Pod, and keeps it when the other one goes.
+TEST_F(NodeOnServer, TellsOfTwoKindsWithOneName) {
+  StartNode();
+  ApplySet("x");
+  kube::ApplyYaml(*client_, "{apiVersion: batch/v1, kind: Job, metadata: {name: x, namespace: " + ns_ +
+                                "}, spec: {template: {spec: {restartPolicy: Never, containers: [{name: m, image: "
+                                "manager}]}}}}");
+  AwaitNotRun("StatefulSet", {"x"});
+  AwaitNotRun("Job", {"x"});
+  ASSERT_TRUE(client_->Delete({}, Builtin("Job"), ns_, "x").ok());
+  ASSERT_TRUE(Eventually([&] { return List("Pod").size() == 1; }, kLong));
+  AwaitNotRun("StatefulSet", {"x"});
 }
 
 // G4: also where a node ended between the Pod and its status, or the Pod is that of a former one with that name.
@@ -316,7 +330,7 @@ TEST_F(NodeOnServer, TellsOfWhatItDoesNotRunAfterAll) {
     ASSERT_TRUE(client_->Create({}, Builtin("Pod"), PodThatIsNotRun(set)).ok());
   }
   StartNode();
-  AwaitNotRun(2);
+  AwaitNotRun("StatefulSet", {"former", "mine"});
 }
 
 // G3, G4: in less than two seconds all processes have ended, also one that doesn't listen, and no Secret's value is
