@@ -4,7 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
 #include "base/http/server/server.h"
+#include "kube/apply/served.h"
 
 namespace capi::kube {
 namespace {
@@ -256,6 +263,79 @@ TEST_F(ApplyTest, WorkloadsWaitUntilTheKindsOfTheirReleaseAreServed) {
     expected.insert(expected.begin(), "foxes.x.io");
     expected.push_back("d");
     EXPECT_EQ(order, expected);
+  }
+}
+
+// A CRD with these versions, all of which are served but those that begin with a "-".
+Manifest CrdOf(const std::string& group, const std::vector<std::string>& versions) {
+  Json crd = *ParseJson(R"({"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","spec":
+      {"scope":"Cluster","names":{"plural":"foxes","kind":"Fox"}}})");
+  crd["metadata"]["name"] = "foxes." + group;
+  crd["spec"]["group"] = group;
+  for (const std::string& version : versions) {
+    const bool served = !version.starts_with('-');
+    crd["spec"]["versions"].push_back(
+        {{"name", served ? version : version.substr(1)}, {"served", served}, {"storage", version == versions.front()}});
+  }
+  return ToManifest(Object(crd));
+}
+
+class AwaitServedTest : public ApplyTest {
+ protected:
+  // Whether it looks at discovery, and at what, while a group is served from its look number `served` on.
+  std::vector<std::string> Looks(const std::vector<Manifest>& crds, const std::map<std::string, int>& served) {
+    std::vector<std::string> looks;
+    std::map<std::string, int> asked;
+    Answers([&](const http::ServerRequest& request) {
+      looks.push_back(request.path);
+      const bool there = ++asked[request.path] >= served.at(request.path);
+      return there ? Answer(200, R"({"resources":[{"name":"foxes"}]})") : Answer(404);
+    });
+    std::vector<const Manifest*> all;
+    for (const Manifest& crd : crds) all.push_back(&crd);
+    AwaitServed(ctx_, client(), all);
+    return looks;
+  }
+};
+
+// I4: what isn't served is never there, and of two groups the one that is there isn't asked again.
+TEST_F(AwaitServedTest, LooksAtServedVersionsUntilEachIsThere_I4) {
+  EXPECT_THAT(Looks({CrdOf("a.io", {"v1", "-v0"})}, {{"/apis/a.io/v1", 1}}), ElementsAre("/apis/a.io/v1"));
+  EXPECT_THAT(Looks({CrdOf("a.io", {"v1"}), CrdOf("b.io", {"v1"})}, {{"/apis/a.io/v1", 1}, {"/apis/b.io/v1", 2}}),
+              ElementsAre("/apis/a.io/v1", "/apis/b.io/v1", "/apis/b.io/v1"));
+}
+
+// Time goes on where somebody waits. Thread-safe.
+class HurryingClock : public FakeClock {
+ public:
+  bool WaitUntil(std::condition_variable_any&, Mutex&, const std::stop_token& stop, MonoTime deadline,
+                 const std::function<bool()>& ready) override {
+    const MonoTime now = Monotonic();
+    if (!ready() && !stop.stop_requested() && deadline > now) Advance(std::chrono::ceil<Millis>(deadline - now));
+    return ready();
+  }
+};
+
+// I4: a discovery that never names the kind holds an apply for 10 s, and none at a stop.
+TEST_F(AwaitServedTest, GivesUpInTimeAndAtAStop_I4) {
+  const Manifest crd = CrdOf("a.io", {"v1"});
+  for (const bool stops : {false, true}) {
+    HurryingClock clock;
+    std::stop_source stop;
+    Context ctx;
+    ctx.clock = &clock;
+    ctx.stop = stop.get_token();
+    int looks = 0;
+    Answers([&](const http::ServerRequest&) {
+      if (stops) stop.request_stop();
+      return ++looks < 500 ? Answer(404) : Answer(200, R"({"resources":[{"name":"foxes"}]})");
+    });
+    const MonoTime start = clock.Monotonic();
+    AwaitServed(ctx, client(), {&crd});
+    const MonoTime end = clock.Monotonic();
+    EXPECT_GE(end - start, stops ? Seconds(0) : Seconds(10));
+    EXPECT_LT(end - start, stops ? Seconds(1) : Seconds(11));
+    if (stops) EXPECT_EQ(looks, 1);
   }
 }
 

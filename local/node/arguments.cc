@@ -139,7 +139,7 @@ class Leading {
     for (const auto& [flag, value] : options_.flags) {
       if (there_.contains(flag)) continue;
       std::optional<Address> address = AddressOf(value);
-      const bool listens = address && Listens(flag, *address, {});
+      const bool listens = address && Listens(flag, *address, options_.ports);
       const std::optional<std::string> led = listens ? Value(flag, value) : LedPath(value, options_.mounts, out_.named);
       if (!led || *led == value) continue;
       out_.values.push_back(fmt::format("--{}={}", flag, *led));

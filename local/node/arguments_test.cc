@@ -96,6 +96,9 @@ TEST(Arguments, AddFlagsWhoseDefaultIsAPort) {
   Arguments arguments = On({"--webhook-port=9444"}, {.flags = FlagsOfHelp(kHelp)});
   EXPECT_THAT(arguments.values, ElementsAre("--webhook-port=29444", "--diagnostics-address=127.0.0.1:28443",
                                             "--health-addr=127.0.0.1:29440"));
+  // As if it were written out: of two whose flags say nothing of listening, that which the container declares.
+  const Flags flags = {{"server-port", "8082"}, {"other-port", "8083"}};
+  EXPECT_THAT(On({}, {.flags = flags, .ports = {8082}}).values, ElementsAre("--server-port=28082"));
 }
 
 // G5: an image whose entrypoint is tini.

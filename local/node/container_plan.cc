@@ -9,6 +9,7 @@
 
 #include "base/strings.h"
 #include "local/node/probes.h"
+#include "local/node/services/listeners.h"
 #include "local/programs/executable.h"
 
 namespace capi::local {
@@ -118,16 +119,6 @@ std::set<int> UnledPorts(const kube::Object& pod, const Json& container, const s
   return unled;
 }
 
-bool NamesPort(std::string_view word, int port) {
-  const size_t host = word.find("://");
-  const std::string text = fmt::format(":{}", port);
-  for (size_t at = host; at != word.npos && (at = word.find(text, at + 1)) != word.npos;) {
-    const size_t end = at + text.size();
-    if (end == word.size() || word[end] == '/') return true;
-  }
-  return false;
-}
-
 // Like execvp, in the process's own PATH.
 Result<std::string> ProgramInPath(const std::string& word, const std::vector<std::string>& environment) {
   if (word.find('/') != word.npos) return word;
@@ -165,7 +156,9 @@ Status CheckMounts(const Json& container) {
 Status CheckPod(const kube::Object& pod) {
   const Json* spec = Find(pod.json(), {"spec"});
   if (spec == nullptr) return Ok();
-  if (IsNamed(*spec, "readinessGates")) return Unsupported("spec.readinessGates");
+  for (const char* field : {"readinessGates", "activeDeadlineSeconds"}) {
+    if (IsNamed(*spec, field)) return Unsupported(std::string("spec.") + field);
+  }
   const std::string policy = GetString(*spec, {"restartPolicy"}, "Always");
   return policy == "Always" ? Ok() : Status(Unsupported("spec.restartPolicy: " + policy));
 }
@@ -179,7 +172,7 @@ std::set<int> PortsNamedByOthers(const kube::Object& pod, const Json& container,
     for (const char* field : {"command", "args"}) {
       for (const std::string& word : Words(other, field, {})) {
         for (int port : ports) {
-          if (NamesPort(word, port)) named.insert(port);
+          if (PortInUrl(word, port)) named.insert(port);
         }
       }
     }
@@ -232,12 +225,17 @@ Result<ContainerPlan> PlanContainer(const Context& ctx, NodeParts& node, PodFile
   ArgumentOptions options{.ports = std::set<int>(ports.begin(), ports.end()), .mounts = mounts, .ns = pod.ns()};
   options.flags = TRY(node.help.Of(ctx, argv[0], files.tmp(), node.options.environment));
   options.others = shared.OfOthers(name);
+  Status free;
   options.port_of = [&](int port) {
     if (auto led = shared.Of(name, port)) return *led;
-    return PortsNamedByOthers(pod, container, {port}).empty() ? FreePort() : port;
+    if (!PortsNamedByOthers(pod, container, {port}).empty()) return port;
+    const auto found = FreePort();
+    if (!found.ok()) free = found.error();
+    return found.ok() ? *found : 0;
   };
   if (files.HasToken() && variables["KUBECONFIG"] == files.kubeconfig()) options.kubeconfig = files.kubeconfig();
   Arguments led = ArgumentsOnLoopback(std::vector<std::string>(argv.begin() + 1, argv.end()), options);
+  TRY(free);
   named.insert(led.named.begin(), led.named.end());
   std::string unled = UnledMount(pod, container, named);
   if (!unled.empty()) return Error{Code::kUnsupported, unled, {}};

@@ -28,8 +28,8 @@ Status CheckContainer(const NodeOptions& options, const Json& container);
 // Of "NAME=value": the values that nobody is to read who reads a status. Those that every machine has aren't: PATH.
 std::vector<std::string> ValuesToHide(const std::vector<std::string>& environment);
 
-// Ports of `container` that a URL in the words of another container of the Pod names: they stay what they are, but for
-// those that PodPorts has.
+// Ports of `container` that a URL on loopback in the words of another container of the Pod names: they stay what they
+// are, but for those that PodPorts has.
 std::set<int> PortsNamedByOthers(const kube::Object& pod, const Json& container, const std::set<int>& ports);
 
 // The process of `container`, whose program is `program`. Errors name the field: kNotFound may pass, kUnsupported

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include "base/files.h"
 #include "base/testing/temp_folder.h"
@@ -54,6 +55,7 @@ TEST(CheckPod, RefusesWhatItDoesNotDo_G5) {
       {"{restartPolicy: Always, readinessGates: []}", ""},
       {"{restartPolicy: Never}", "spec.restartPolicy: Never isn't"},
       {"{readinessGates: [{conditionType: a}]}", "spec.readinessGates isn't"},
+      {"{activeDeadlineSeconds: 60}", "spec.activeDeadlineSeconds isn't"},
   };
   for (const auto& [spec, words] : cases) {
     Status checked = CheckPod(kube::Object(Json{{"spec", Yaml(spec)}}));
@@ -67,11 +69,12 @@ TEST(Ports, ThatAnotherContainerNamesStay_G5) {
   const Json spec = Yaml(R"(
 containers:
 - {name: c, args: ["--upstream=http://127.0.0.1:8083/"]}
-- {name: proxy, args: ["--upstream=http://127.0.0.1:8080/", "--to", "https://localhost:8081", "--port=8082", "--x=http://a:80844"]}
+- {name: proxy, args: ["--upstream=http://127.0.0.1:8080/", "--to", "https://localhost:8081", "--port=8082", "--x=http://127.0.0.1:80844",
+    "--issuer=http://example.com:8085/", "--z=http://127.0.0.1:8086?x"]}
 )");
   const kube::Object pod(Json{{"spec", spec}});
-  EXPECT_THAT(PortsNamedByOthers(pod, spec["containers"][0], {8080, 8081, 8082, 8083, 8084}),
-              testing::ElementsAre(8080, 8081));
+  EXPECT_THAT(PortsNamedByOthers(pod, spec["containers"][0], {8080, 8081, 8082, 8083, 8084, 8085, 8086}),
+              testing::ElementsAre(8080, 8081, 8086));
 }
 
 // G5: what an argument leads and another container names in a URL on loopback; anything else is nobody's.
@@ -89,7 +92,7 @@ TEST(PodPorts, AreThoseThatAnotherContainerNames_G5) {
                         {"--remote-address=10.0.0.1:8080", "--upstream=http://127.0.0.1:8080/", false}}) {
     Json spec = {
         {"containers", Json::array({{{"name", "m"}, {"args", {c.manager}}}, {{"name", "p"}, {"args", {c.proxy}}}})}};
-    const PodPorts ports(kube::Object(Json{{"spec", std::move(spec)}}));
+    const auto ports = ValueOrAbort(PodPorts::Make(kube::Object(Json{{"spec", std::move(spec)}})), "ports");
     const auto port = ports.Of("m", 8080);
     EXPECT_EQ(port.has_value(), c.shared) << c.manager << " " << c.proxy;
     EXPECT_FALSE(ports.Of("p", 8080) || ports.Of("m", 8443));
@@ -126,7 +129,7 @@ class Plan : public testing::Test {
     Json containers = Json::array({Yaml(container)});
     if (!other.empty()) containers.push_back(Yaml(other));
     const kube::Object pod = PodOf(std::move(containers));
-    return Of(pod, 0, PodPorts(pod));
+    return Of(pod, 0, ValueOrAbort(PodPorts::Make(pod), "ports"));
   }
   kube::Object PodOf(Json containers) const {
     Json pod = {{"metadata", {{"name", "p"}, {"namespace", "n"}}},
@@ -191,7 +194,7 @@ TEST_F(Plan, TwoContainersMeetAtAFreePort_G5) {
       {Yaml("{name: manager, command: [/manager], args: ['--metrics-addr=127.0.0.1:8080', '--health-addr=:9440']}"),
        Yaml("{name: proxy, command: [/manager], args: ['--secure-listen-address=0.0.0.0:8443', "
             "'--upstream=http://127.0.0.1:8080/']}")}));
-  const PodPorts ports(pod);
+  const auto ports = ValueOrAbort(PodPorts::Make(pod), "ports");
   auto manager = Of(pod, 0, ports), proxy = Of(pod, 1, ports), again = Of(pod, 0, ports);
   ASSERT_TRUE(manager.ok() && proxy.ok() && again.ok());
   const int port = manager->ports.at(8080);
@@ -200,6 +203,25 @@ TEST_F(Plan, TwoContainersMeetAtAFreePort_G5) {
   EXPECT_EQ(proxy->process.argv[2], "--upstream=http://127.0.0.1:" + std::to_string(port) + "/");
   EXPECT_EQ(again->ports.at(8080), port);
   EXPECT_THAT(manager->unled, testing::ElementsAre(port)) << "somebody may have it at the next start";
+}
+
+// G5: without a free port nothing starts: its program would take 0 for its own default.
+TEST_F(Plan, WithoutAFreePortThereIsNone_G5) {
+  const kube::Object pod = PodOf(Json::array({Yaml("{name: c, command: [/manager], args: ['--webhook-port=9443']}")}));
+  PodFiles files(api_.client(), options_, SystemClock(), pod);
+  ASSERT_TRUE(files.MakeFolders().ok());
+  const auto plan = [&] {
+    return PlanContainer({}, node_, files, {}, pod, pod.json()["spec"]["containers"][0], program_);
+  };
+  ASSERT_TRUE(plan().ok());  // the program's help is known from now on
+  rlimit was{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &was), 0);
+  const rlimit none{0, was.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const auto without = plan();
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &was), 0);
+  ASSERT_FALSE(without.ok());
+  EXPECT_THAT(without.error().message, testing::StartsWith("no free port"));
 }
 
 // G5: its program is told of the Pod's kubeconfig, but where the Pod names another one.

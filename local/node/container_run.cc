@@ -184,6 +184,7 @@ std::optional<ContainerEnd> ContainerRun::RunInTurn(ContainerPlan plan, bool wai
 
 ContainerEnd ContainerRun::RunOnce(const ContainerPlan& plan) {
   ContainerEnd end{.started = pod_.node.clock.Now()};
+  BeginAnew(plan.process.log_file);  // one that ends quickly never comes to the look of Watch
   std::int64_t from = SizeOf(plan.process.log_file);
   std::string why;
   auto process = Process::Start(plan.process);

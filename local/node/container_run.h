@@ -18,7 +18,7 @@ struct PodParts {
   const kube::Object& pod;
   PodFiles& files;  // only what any thread may ask for
   FactsBoard& board;
-  PodPorts ports;
+  PodPorts ports;                      // before the first container runs
   std::string owner;                   // uid of its Deployment; "" for none
   std::stop_token stop;                // its processes are to end
   std::atomic<std::int64_t> grace_ms;  // between SIGTERM and SIGKILL, from then on

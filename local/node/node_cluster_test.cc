@@ -17,7 +17,6 @@
 #include "local/node/node_testing.h"
 #include "local/node/objects/not_run.h"
 #include "local/node/pod_status.h"
-#include "local/node/program_help.h"
 #include "local/node/services/listeners.h"
 
 namespace capi::local {
@@ -270,7 +269,7 @@ TEST_F(NodeOnServer, TellsNoVariableOfTheUsers) {
 // G5: a port that another process has, and no flag leads elsewhere, is waited for, and nobody is taken for ready by
 // that process's answers.
 TEST_F(NodeOnServer, WaitsForAPortThatIsTaken) {
-  int port = FreePort();
+  const int port = ValueOrAbort(FreePort(), "a port");
   std::string number = std::to_string(port);
   auto other = ValueOrAbort(
       Process::Start({.argv = {"/bin/sh", "-c", "exec python3 -m http.server --bind 127.0.0.1 " + number}}), "server");
@@ -306,7 +305,21 @@ TEST_F(NodeOnServer, GoesOnAfterAnException) {
 TEST_F(NodeOnServer, RunsDeploymentsAlone) {
   StartNode();
   ApplySet("set");
-  AwaitNotRun(1);
+  AwaitNotRun("StatefulSet", {"set"});
+}
+
+// G4: of two kinds with one name each has its Pod, and keeps it when the other one goes.
+TEST_F(NodeOnServer, TellsOfTwoKindsWithOneName) {
+  StartNode();
+  ApplySet("x");
+  kube::ApplyYaml(*client_, "{apiVersion: batch/v1, kind: Job, metadata: {name: x, namespace: " + ns_ +
+                                "}, spec: {template: {spec: {restartPolicy: Never, containers: [{name: m, image: "
+                                "manager}]}}}}");
+  AwaitNotRun("StatefulSet", {"x"});
+  AwaitNotRun("Job", {"x"});
+  ASSERT_TRUE(client_->Delete({}, Builtin("Job"), ns_, "x").ok());
+  ASSERT_TRUE(Eventually([&] { return List("Pod").size() == 1; }, kLong));
+  AwaitNotRun("StatefulSet", {"x"});
 }
 
 // G4: also where a node ended between the Pod and its status, or the Pod is that of a former one with that name.
@@ -317,7 +330,7 @@ TEST_F(NodeOnServer, TellsOfWhatItDoesNotRunAfterAll) {
     ASSERT_TRUE(client_->Create({}, Builtin("Pod"), PodThatIsNotRun(set)).ok());
   }
   StartNode();
-  AwaitNotRun(2);
+  AwaitNotRun("StatefulSet", {"former", "mine"});
 }
 
 // G3, G4: in less than two seconds all processes have ended, also one that doesn't listen, and no Secret's value is

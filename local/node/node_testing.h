@@ -9,6 +9,7 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -72,7 +73,7 @@ class NodeOnServer : public testing::Test {
   }
   ~NodeOnServer() override {
     node_.reset();
-    for (const char* kind : {"Deployment", "StatefulSet", "Pod"}) {
+    for (const char* kind : {"Deployment", "StatefulSet", "Job", "Pod"}) {
       for (const kube::Object& one : List(kind)) {
         (void)client_->Raw({}, "DELETE", kube::Builtin(kind).Path(ns_, one.name()), R"({"gracePeriodSeconds": 0})",
                            "application/json");
@@ -152,16 +153,19 @@ spec:
     set.json()["apiVersion"] = "apps/v1";
     return set;
   }
-  void AwaitNotRun(size_t count) {
-    std::string health;
+  // Until those of `kind` that have a Pod which says so are these.
+  void AwaitNotRun(const std::string& kind, const std::set<std::string>& names) {
+    std::set<std::string> told;
     auto all = [&] {
-      auto pods = List("Pod");
-      return pods.size() == count && std::all_of(pods.begin(), pods.end(), [&](const kube::Object& pod) {
-               health = kube::HealthOf(pod).message;
-               return health.find("a StatefulSet isn't run by a local plane") != health.npos;
-             });
+      told.clear();
+      for (const kube::Object& pod : List("Pod")) {
+        const bool tells =
+            kube::HealthOf(pod).message.find("a " + kind + " isn't run by a local plane") != std::string::npos;
+        if (tells) told.insert(GetString(pod.json()["metadata"]["ownerReferences"][0], {"name"}));
+      }
+      return told == names;
     };
-    EXPECT_TRUE(kube::Eventually(all, Seconds(60))) << health;
+    EXPECT_TRUE(kube::Eventually(all, Seconds(60))) << Dump();
   }
   void Touch(const std::string& name) { std::ofstream(folder_.path() + "/" + name) << "x"; }
 

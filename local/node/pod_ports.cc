@@ -7,7 +7,7 @@
 
 #include "local/node/arguments.h"
 #include "local/node/probes.h"
-#include "local/node/program_help.h"
+#include "local/node/services/listeners.h"
 
 namespace capi::local {
 namespace {
@@ -39,18 +39,20 @@ bool NamesInUrl(const Json& container, int port) {
 
 }  // namespace
 
-PodPorts::PodPorts(const kube::Object& pod) {
+Result<PodPorts> PodPorts::Make(const kube::Object& pod) {
+  PodPorts made;
   const Json* all = Find(pod.json(), {"spec", "containers"});
-  if (all == nullptr || !all->is_array() || all->size() < 2) return;
+  if (all == nullptr || !all->is_array() || all->size() < 2) return made;
   for (const Json& container : *all) {
     const std::string name = GetString(container, {"name"});
     for (int port : PortsThatArgumentsLead(container)) {
       const bool named = std::any_of(all->begin(), all->end(), [&](const Json& other) {
         return GetString(other, {"name"}) != name && NamesInUrl(other, port);
       });
-      if (named) ports_[name][port] = FreePort();
+      if (named) made.ports_[name][port] = TRY(FreePort());
     }
   }
+  return made;
 }
 
 std::optional<int> PodPorts::Of(const std::string& container, int port) const {

@@ -13,7 +13,9 @@ namespace capi::local {
 // (a proxy its manager's metrics, say), has one place for as long as the Pod is there: both are led to it. Thread-safe.
 class PodPorts {
  public:
-  explicit PodPorts(const kube::Object& pod);
+  PodPorts() = default;  // of a Pod without such a port
+  // kUnavailable where there is no free port.
+  static Result<PodPorts> Make(const kube::Object& pod);
 
   // Where `port` of `container` is on loopback; nullopt where nobody else names it.
   std::optional<int> Of(const std::string& container, int port) const;

@@ -79,7 +79,7 @@ class PodRun::Impl {
                .pod = first_,
                .files = files_,
                .board = board_,
-               .ports = PodPorts(first_),
+               .ports = {},  // with the volumes
                .owner = OwnerOf(first_),
                .stop = stop_.get_token(),
                .grace_ms{Millis::max().count()},  // who ends it says
@@ -164,15 +164,18 @@ class PodRun::Impl {
     });
   }
 
-  // Until the volumes are there; false when it is to end before.
+  Status Begin() {
+    TRY(files_.MakeFolders());
+    parts_.ports = TRY(PodPorts::Make(first_));
+    MutexLock lock(files_mu_);
+    return files_.Refresh(Soon());
+  }
+
+  // Until ports and volumes are there; false when it is to end before.
   bool AwaitFiles() {
     Millis delay = kFirstRetry;  // a ServiceAccount or Secret often comes just behind its Deployment
     while (!stop_.stop_requested()) {
-      Status made = files_.MakeFolders();
-      if (made.ok()) {
-        MutexLock lock(files_mu_);
-        made = files_.Refresh(Soon());
-      }
+      const Status made = Begin();
       WaitAll(made.ok() ? "" : made.error().message);
       if (made.ok()) return true;
       if (!node_.clock.Sleep(parts_.stop, delay)) return false;

@@ -1,10 +1,7 @@
 #include "local/node/program_help.h"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <fmt/core.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -182,19 +179,6 @@ Result<Flags> ProgramHelp::Of(const Context& ctx, const std::string& path, const
   Known& known = known_[key];
   known = {std::move(answer.flags), answer.ended ? MonoTime::max() : ctx.clock->Monotonic() + kUnsure};
   return known.flags;
-}
-
-int FreePort() {
-  int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_ANY);
-  socklen_t size = sizeof address;
-  auto* plain = reinterpret_cast<sockaddr*>(&address);
-  int port = 0;
-  if (fd >= 0 && bind(fd, plain, size) == 0 && getsockname(fd, plain, &size) == 0) port = ntohs(address.sin_port);
-  if (fd >= 0) close(fd);
-  return port;
 }
 
 }  // namespace capi::local

@@ -41,7 +41,4 @@ class ProgramHelp {
   std::map<std::string, Known> known_ CAPI_GUARDED_BY(mu_);  // by path, size, time and inode
 };
 
-// A port that nobody listens on, whatever the address; 0 where there is none.
-int FreePort();
-
 }  // namespace capi::local

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/mutex.h"
+#include "base/strings.h"
 #include "kube/cache/informer.h"
 #include "kube/meta/object_conditions.h"
 #include "local/node/pod_status.h"
@@ -20,6 +21,7 @@ namespace {
 
 constexpr Seconds kCallTime{10}, kRetry{2};
 constexpr const char* kReason = "NotRunHere";
+constexpr size_t kLongestPrefix = 200;  // of a Pod's name
 constexpr const char* kKinds[] = {"StatefulSet", "DaemonSet", "Job"};
 
 Status TellStatus(const Context& ctx, kube::Client& client, const kube::Object& workload, const kube::Object& pod) {
@@ -50,8 +52,18 @@ Status Give(const Context& ctx, kube::Client& client, const kube::Object& worklo
   // Of an earlier try or node, which may have ended before it wrote the status; or of one that had this name before.
   kube::Object there = TRY(client.Get(ctx, kube::Builtin("Pod"), pod.ns(), pod.name()));
   if (IsOwnedBy(there, workload.uid())) return IsTold(there) ? Ok() : TellStatus(ctx, client, workload, there);
-  TRY(client.Delete(ctx, kube::Builtin("Pod"), there.ns(), there.name()));
+  TRY(client.Delete(ctx, kube::Builtin("Pod"), there.ns(), there.name(), {.uid = there.uid()}));
   return Error{Code::kUnavailable, "its Pod is still that of a former one", {}};
+}
+
+// Where nobody collects garbage. A Pod of that name may be somebody else's.
+Status TakeBack(const Context& ctx, kube::Client& client, const kube::Object& workload) {
+  const std::string name = PodThatIsNotRun(workload).name();
+  auto there = client.Get(ctx, kube::Builtin("Pod"), workload.ns(), name);
+  if (!there.ok()) return there.code() == Code::kNotFound ? Ok() : Status(there.error());
+  if (!IsOwnedBy(*there, workload.uid())) return Ok();
+  Status done = client.Delete(ctx, kube::Builtin("Pod"), workload.ns(), name, {.uid = there->uid()});
+  return !done.ok() && done.code() == Code::kNotFound ? Ok() : done;
 }
 
 // What came or went, by kind and name, until it has been told. Thread-safe.
@@ -92,10 +104,8 @@ Status Tell(const Context& ctx, kube::Client& client, const Untold::Change& chan
   kube::Object workload = change.is != nullptr ? *change.is : *change.was;
   workload.json()["kind"] = change.kind;  // of lists the items may have none
   workload.json()["apiVersion"] = kube::Builtin(change.kind).api_version();
-  if (change.is != nullptr) return change.is->deleting() ? Ok() : Give(soon, client, workload);
-  // Where nobody collects garbage.
-  Status done = client.Delete(soon, kube::Builtin("Pod"), workload.ns(), PodThatIsNotRun(workload).name());
-  return !done.ok() && done.code() == Code::kNotFound ? Ok() : done;
+  if (change.is == nullptr) return TakeBack(soon, client, workload);
+  return change.is->deleting() ? Ok() : Give(soon, client, workload);
 }
 
 // Until a stop: what can't be told now is told later.
@@ -132,7 +142,7 @@ kube::Object PodThatIsNotRun(const kube::Object& workload) {
   pod["spec"] = {{"containers", NamesAndImages(pod)}};
   Json& metadata = Ensure(pod, {"metadata"});
   metadata.erase("creationTimestamp");
-  metadata["name"] = workload.name() + "-not-run";
+  metadata["name"] = fmt::format("{}-{}-not-run", workload.name().substr(0, kLongestPrefix), ToLower(workload.kind()));
   metadata["namespace"] = workload.ns();
   metadata["ownerReferences"] = Json::array({{{"apiVersion", workload.api_version()},
                                               {"kind", workload.kind()},

@@ -10,7 +10,7 @@ namespace capi::local {
 // on.
 void KeepNotRun(const Context& ctx, kube::Client& client);
 
-// The Pod for `workload`.
+// The Pod for `workload`: NAME-KIND-not-run, since a StatefulSet and a Job may have one name.
 kube::Object PodThatIsNotRun(const kube::Object& workload);
 
 }  // namespace capi::local

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string>
+#include <utility>
+
 #include "base/testing/value_or_abort.h"
 #include "base/yaml/yaml.h"
 
@@ -24,9 +28,23 @@ spec:
 )"),
                                       "yaml"));
   const kube::Object pod = PodThatIsNotRun(set);
-  EXPECT_EQ(pod.name(), "s-not-run");
+  EXPECT_EQ(pod.name(), "s-statefulset-not-run");
   EXPECT_EQ(GetString(pod.json(), {"metadata", "labels", "app"}), "a");
   EXPECT_EQ(pod.json()["spec"], ValueOrAbort(ParseYaml("containers: [{name: c, image: x}]"), "yaml"));
+}
+
+// G4: each has a Pod of its own, and one that the API server takes.
+TEST(NotRun, APodIsNamedByKindAndName_G4) {
+  const std::pair<std::string, const char*> cases[] = {
+      {"s", "Job"}, {"s", "DaemonSet"}, {std::string(253, 's'), "Job"}};
+  std::set<std::string> names;
+  for (const auto& [name, kind] : cases) {
+    Json workload = {{"kind", kind}, {"metadata", {{"name", name}}}};
+    Ensure(workload, {"spec", "template", "metadata", "labels", "app"}) = "a";
+    names.insert(PodThatIsNotRun(kube::Object(std::move(workload))).name());
+  }
+  EXPECT_EQ(names,
+            (std::set<std::string>{"s-job-not-run", "s-daemonset-not-run", std::string(200, 's') + "-job-not-run"}));
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 
 namespace capi::local {
 namespace {
@@ -103,8 +102,9 @@ Json DeploymentStatus(const kube::Object& deployment, const std::vector<PodState
                  {"availableReplicas", counts.available},
                  {"conditions", Json::array()}};
   status["unavailableReplicas"] = std::max<std::int64_t>(0, std::max(counts.wanted, counts.all) - counts.available);
-  std::int64_t least = counts.wanted - RolloutSpecOf(deployment, false).max_unavailable;
-  if (counts.wanted > 0 && RolloutSpecOf(deployment, false).recreate) least = counts.wanted;
+  const RolloutSpec rollout = RolloutSpecOf(deployment, false);
+  const bool all = counts.wanted > 0 && rollout.recreate;
+  const std::int64_t least = all ? counts.wanted : counts.wanted - rollout.max_unavailable;
   bool available = counts.available >= least;
   Json& conditions = status["conditions"];
   conditions.push_back(available ? NewCondition(deployment, "Available", "True", "MinimumReplicasAvailable",
@@ -114,14 +114,6 @@ Json DeploymentStatus(const kube::Object& deployment, const std::vector<PodState
   conditions.push_back(Progressing(deployment, counts, now, again));
   if (!failure.empty()) {
     conditions.push_back(NewCondition(deployment, "ReplicaFailure", "True", "FailedCreate", failure, now));
-  }
-  // Of somebody else.
-  constexpr std::array ours = {"Available", "Progressing", "ReplicaFailure"};
-  if (const Json* list = Find(deployment.json(), {"status", "conditions"}); list != nullptr && list->is_array()) {
-    for (const Json& other : *list) {
-      bool mine = std::find(ours.begin(), ours.end(), GetString(other, {"type"})) != ours.end();
-      if (!mine) conditions.push_back(other);
-    }
   }
   return status;
 }

@@ -6,7 +6,8 @@
 namespace capi::local {
 
 // The whole status of `deployment`, whose last one tells since when its conditions are as they are. `failure`: why no
-// Pod of it can be made, "" where they can. `again` as in StateOf: when the deadline of a rollout is over.
+// Pod of it can be made, "" where they can. Conditions of anybody else aren't kept: nobody else writes any on a local
+// plane. `again` as in StateOf: when the deadline of a rollout is over.
 Json DeploymentStatus(const kube::Object& deployment, const std::vector<PodState>& pods, const std::string& failure,
                       WallTime now, WallTime& again);
 

@@ -1,6 +1,11 @@
 #include "local/node/services/listeners.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
@@ -10,6 +15,7 @@
 #include <string_view>
 
 #include "base/files.h"
+#include "local/node/services/loopback.h"
 
 namespace capi::local {
 namespace {
@@ -92,6 +98,18 @@ std::optional<Listener> ListenerOf(int port) {
 bool GroupListens(pid_t group, int port) {
   std::set<std::string> sockets = SocketsAt(port);
   return !sockets.empty() && Owner(sockets, [&](const Listener& one) { return one.group == group; }).has_value();
+}
+
+Result<int> FreePort() {
+  const Fd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_ANY);
+  socklen_t size = sizeof address;
+  auto* plain = reinterpret_cast<sockaddr*>(&address);
+  if (fd.get() >= 0 && bind(fd.get(), plain, size) == 0 && getsockname(fd.get(), plain, &size) == 0)
+    return ntohs(address.sin_port);
+  return Error{Code::kUnavailable, "no free port: " + FileError("a socket", errno).message, {}};
 }
 
 }  // namespace capi::local

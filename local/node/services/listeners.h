@@ -1,10 +1,12 @@
-// Who listens on a port of this machine, as /proc tells (behaviour.md G5).
+// Who listens on a port of this machine, as /proc tells, and where nobody does (behaviour.md G5).
 #pragma once
 
 #include <sys/types.h>
 
 #include <optional>
 #include <string>
+
+#include "base/result.h"
 
 namespace capi::local {
 
@@ -19,5 +21,8 @@ std::optional<Listener> ListenerOf(int port);
 
 // Somebody of that process group does.
 bool GroupListens(pid_t group, int port);
+
+// A port that nobody listens on, whatever the address. kUnavailable where there is none. Thread-safe.
+Result<int> FreePort();
 
 }  // namespace capi::local

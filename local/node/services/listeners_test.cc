@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -42,6 +43,21 @@ TEST(Listener, IsFoundWithItsProcess) {
     EXPECT_TRUE(GroupListens(getpgrp(), one.port));
     EXPECT_FALSE(GroupListens(1 << 30, one.port));
   }
+}
+
+// G5: where there is none that is said: a manager would take 0 for its own default.
+TEST(FreePort, IsNeverZero_G5) {
+  const auto port = FreePort();
+  ASSERT_TRUE(port.ok());
+  EXPECT_GT(*port, 0);
+  rlimit was{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &was), 0);
+  const rlimit none{0, was.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const auto without = FreePort();
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &was), 0);
+  ASSERT_FALSE(without.ok());
+  EXPECT_EQ(without.code(), Code::kUnavailable);
 }
 
 }  // namespace
