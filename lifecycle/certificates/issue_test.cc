@@ -304,6 +304,24 @@ TEST(Certificates, OfALostSecretStayTrustedWhereTheyWere) {
   EXPECT_TRUE(made->at("ca.crt").starts_with(made->at("tls.crt")));
 }
 
+TEST(Certificates, OfManyTheOldestStayTrusted) {
+  World world = Issued();
+  std::vector<std::string> by_age;
+  std::string bundle;  // the newest first
+  for (size_t i = 0; i < kMostTrusted + 2; ++i) {
+    world.inputs.now += hours(1);
+    auto made = Make(Step::kIssue, world.request, std::nullopt, world.inputs, {});
+    ASSERT_TRUE(made.ok());
+    by_age.push_back(made->at("ca.crt"));
+    bundle = by_age.back() + bundle;
+  }
+  auto made = Make(Step::kIssue, world.request, std::nullopt, world.inputs, {bundle});
+  ASSERT_TRUE(made.ok());
+  std::string expected = made->at("tls.crt");
+  for (size_t i = 0; i + 1 < kMostTrusted; ++i) expected += by_age[i];
+  EXPECT_EQ(made->at("ca.crt"), expected);
+}
+
 TEST(Certificates, WhoseTrustIsLostGetItBack) {
   World world = Issued();
   const std::string own = world.At("ca.crt");

@@ -115,11 +115,10 @@ Certifier::Kept Certifier::Trust(const Context& ctx, const std::vector<kube::Man
     kept.ended = Read(ctx, id, known);
     if (!kept.ended.ok()) return kept;
   }
-  // Certificates may be cert-manager's in part, while one of them can't go over: what names no Secret of ours is left
-  // to it (Inject).
-  const bool any =
-      std::any_of(known.secrets.begin(), known.secrets.end(), [](const auto& one) { return one.second.IsOurs(); });
-  if (!any) return kept;
+  // A Secret that no certificate is for says nothing of whose a bundle is. Certificates may be cert-manager's in part,
+  // while one of them can't go over: what names no Secret of ours is left to it (Inject).
+  std::erase_if(known.secrets, [](const auto& one) { return !one.second.IsOurs(); });
+  if (known.secrets.empty()) return kept;
   for (const kube::ObjectId& id : targets) kept.Add(id, Inject(ctx, id, known, kept));
   return kept;
 }
@@ -214,6 +213,10 @@ Status Certifier::KeepSecret(const Context& ctx, const kube::ObjectId& id, Known
     if (!was.IsOurs()) return Ok();
     Status ended = MakeSecret(ctx, id, known, kept);
     if (ended.ok()) return ended;
+    if (known.uncertain.contains(id)) {  // it may be there: what trusts it stays as it is, until it is read again
+      known.secrets.erase(id);
+      return ended;
+    }
     known.secrets[id] = std::move(was);  // nobody is to be issued by, or to trust, what wasn't written
     if (ended.code() != Code::kConflict || reads == kMostReads) return ended;
     TRY(Read(ctx, id, known));  // somebody has written it since, and what he has made of it counts
@@ -271,6 +274,7 @@ Status Certifier::MakeSecret(const Context& ctx, const kube::ObjectId& id, Known
   auto written = client_.Apply(ctx, kube::Builtin("Secret"), apply, AsCertifier());
   if (!written.ok()) {
     if (written.code() != Code::kConflict) tracks_.MarkUncertain(id);
+    if (kube::IsOutage(written.error())) known.uncertain.insert(id);
     return without_values(written.error());
   }
   tracks_.Expect(id, written->resource_version());

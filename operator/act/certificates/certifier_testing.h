@@ -67,16 +67,34 @@ class Server {
   }
   kube::Object Live(const std::string& path) {
     MutexLock lock(mu_);
-    return kube::Object(objects_[path]);
+    auto found = objects_.find(path);
+    return kube::Object(found == objects_.end() ? Json() : found->second);
   }
   // Somebody writes that just before the next write of `name`.
   void Meanwhile(const std::string& name, const std::string& path, Json object) {
     MutexLock lock(mu_);
     meanwhile_ = {name, path, std::move(object)};
   }
-  void Refuses(const std::string& name) {
+  // Writes of `name`, whose key the answer repeats; of a dry run, too, where it says so.
+  void Refuses(const std::string& name, bool dry_runs = true) {
     MutexLock lock(mu_);
     refused_ = name;
+    refuses_dry_runs_ = dry_runs;
+  }
+  // The key that was repeated last, in both forms.
+  std::vector<std::string> Repeated() {
+    MutexLock lock(mu_);
+    return repeated_;
+  }
+  // The next write of `name` is done, and nobody is told.
+  void LosesAnswer(const std::string& name) {
+    MutexLock lock(mu_);
+    unanswered_ = name;
+  }
+  // Of the last that was deleted: the options.
+  Json Deleted() {
+    MutexLock lock(mu_);
+    return deleted_;
   }
 
   std::unique_ptr<kube::Client> client;
@@ -156,10 +174,16 @@ class Server {
       if (found == objects_.end()) return {.status = 404, .headers = {}, .body = ""};
       return {.status = 200, .headers = {}, .body = ToJsonText(found->second)};
     }
-    if (name == refused_) return {.status = 403, .headers = {}, .body = R"({"message":"no: )" + request.body + "\"}"};
     auto patch = ParseJson(request.body);
     EXPECT_TRUE(patch.ok());
-    if (request.query.find("dryRun=All") != std::string::npos) {
+    const bool is_dry = request.query.find("dryRun=All") != std::string::npos;
+    if (name == refused_ && (refuses_dry_runs_ || !is_dry)) return Refusal(name, *patch);
+    if (request.method == "DELETE") {
+      objects_.erase(request.path);
+      deleted_ = *patch;
+      return {.status = 200, .headers = {}, .body = R"({"kind":"Status","status":"Success"})"};
+    }
+    if (is_dry) {
       return {.status = 200, .headers = {}, .body = request.body};
     }
     if (meanwhile_.name == name) {
@@ -185,13 +209,30 @@ class Server {
     Merge(*patch, object);
     if (object != before) object["metadata"]["resourceVersion"] = std::to_string(++version_);
     written_.push_back(name);
+    if (unanswered_ == name) {
+      unanswered_.clear();
+      return {.status = 503, .headers = {}, .body = ""};
+    }
     return {.status = 200, .headers = {}, .body = ToJsonText(object)};
+  }
+  // As a webhook of somebody's may say it.
+  http::Response Refusal(const std::string& name, const Json& object) CAPI_REQUIRES(mu_) {
+    const std::string key = GetString(object, {"data", "tls.key"});
+    repeated_ = {key, *Base64Decode(key)};
+    const Json status = {
+        {"kind", "Status"},    {"apiVersion", "v1"},
+        {"status", "Failure"}, {"reason", "Forbidden"},
+        {"code", 403},         {"message", "no " + name + ": " + repeated_[0] + " is " + repeated_[1]}};
+    return {.status = 403, .headers = {}, .body = ToJsonText(status)};
   }
 
   Mutex mu_;
   std::map<std::string, Json> objects_ CAPI_GUARDED_BY(mu_);
   std::vector<std::string> written_ CAPI_GUARDED_BY(mu_);
-  std::string refused_ CAPI_GUARDED_BY(mu_);
+  std::string refused_ CAPI_GUARDED_BY(mu_), unanswered_ CAPI_GUARDED_BY(mu_);
+  bool refuses_dry_runs_ CAPI_GUARDED_BY(mu_) = true;
+  std::vector<std::string> repeated_ CAPI_GUARDED_BY(mu_);
+  Json deleted_ CAPI_GUARDED_BY(mu_);
   struct Write {
     std::string name, path;
     Json object;

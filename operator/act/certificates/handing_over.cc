@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <optional>
 #include <set>
@@ -184,31 +185,34 @@ Status HandingOver::SendEach(const Context& ctx, const api::Provider& provider, 
 // owner a Secret would go, and its key. The owner is taken off last: of a Certificate that isn't going cert-manager
 // would put it back at once, and that write may come when nobody takes it off any more.
 Status HandingOver::LetGo(const Context& ctx, const Observation& o, const Plan& plan,
-                          const std::vector<kube::ObjectId>& taken) {
+                          const std::vector<kube::ObjectId>& taken, std::set<kube::ObjectId>& ours) {
   const api::ProviderId& provider = o.provider.id;
   bool owned = false;
   for (const kube::ObjectId& secret : taken) {
     const bool one = TRY(needs_.certifier.IsOwned(ctx, secret));
     owned = owned || one;
   }
-  std::vector<kube::ObjectId> requests;
-  for (const kube::ObjectId& id : plan.go) {
-    if (IsCertificateRequest(id)) {
-      requests.push_back(id);
-    } else {
-      TRY(needs_.certifier.Leave(ctx, id));
-    }
+  Status ended = Ok();
+  auto note = [&](Status one) {  // the first that failed is told, and nothing else waits for it
+    if (ended.ok()) ended = std::move(one);
+  };
+  for (const kube::ObjectId& id : std::vector<kube::ObjectId>(ours.begin(), ours.end())) {
+    Status left = needs_.certifier.Leave(ctx, id);
+    if (left.ok()) ours.erase(id);
+    note(std::move(left));
   }
   // Their marks last: while there is one, what has failed is done again (ToHandOver).
   for (const BundleSeen& target : o.fleet.bundles) {
-    const bool goes = plan.is_whole && !o.builtin_certificates && !target.mark.empty();
-    if (goes) TRY(needs_.certifier.LeaveBundles(ctx, target.id));
+    const bool goes = plan.is_whole && ours.empty() && !o.builtin_certificates && !target.mark.empty();
+    if (goes) note(needs_.certifier.LeaveBundles(ctx, target.id));
   }
+  std::vector<kube::ObjectId> requests;
+  std::copy_if(plan.go.begin(), plan.go.end(), std::back_inserter(requests), IsCertificateRequest);
   std::vector<kube::Change> changes;
   const std::string propagation = owned ? "Orphan" : kube::DeleteOptions().propagation;
   TRY(applier_.Delete(ctx, provider, requests, lifecycle::KeepsOthers(provider), changes, propagation));
-  for (const kube::ObjectId& secret : taken) TRY(needs_.certifier.Disown(ctx, secret));
-  return Ok();
+  for (const kube::ObjectId& secret : taken) note(needs_.certifier.Disown(ctx, secret));
+  return ended;
 }
 
 Status HandingOver::HandOn(const Context& ctx, api::Provider& provider, const Observation& o, Certifier::Kept& kept) {
@@ -224,11 +228,18 @@ Status HandingOver::HandOn(const Context& ctx, api::Provider& provider, const Ob
   if (!sent.ok() && plan.is_whole) return sent;
   // Before a Secret of ours is let go: what no inventory has any more is never pruned, and keeps its key (U4).
   kube::Inventory left = inventory;
-  for (const kube::ObjectId& id : plan.go) {
-    if (!IsCertificateRequest(id)) left.Remove(id);
-  }
+  std::set<kube::ObjectId> ours;
+  std::copy_if(plan.go.begin(), plan.go.end(), std::inserter(ours, ours.end()), std::not_fn(IsCertificateRequest));
+  for (const kube::ObjectId& id : ours) left.Remove(id);
   TRY(AnnounceInventory(ctx, needs_.writer, provider, left));
-  TRY(LetGo(ctx, o, plan, TakenOver(*rendered, plan)));
+  Status let_go = LetGo(ctx, o, plan, TakenOver(*rendered, plan), ours);
+  if (!let_go.ok()) {  // those that are ours still are the provider's, and go over with the next try (ToHandOver)
+    for (const kube::ObjectId& id : ours) {
+      if (const kube::InventoryEntry* entry = inventory.Find(id)) left.Put(id, *entry);
+    }
+    TRY(AnnounceInventory(ctx, needs_.writer, provider, left));
+    return let_go;
+  }
   if (o.builtin_certificates && !plan.go.empty()) {
     for (const kube::ObjectId& id : plan.go) left.Remove(id);
     TRY(AnnounceInventory(ctx, needs_.writer, provider, left));

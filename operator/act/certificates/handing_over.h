@@ -2,6 +2,9 @@
 // and Certificates) and what holds them (Secrets) goes over, with the keys; nothing else of the provider is written.
 #pragma once
 
+#include <set>
+#include <vector>
+
 #include "operator/act/release_applier.h"
 #include "operator/act/rendered_cache.h"
 #include "operator/decide/observation.h"
@@ -33,7 +36,9 @@ class HandingOver {
               kube::Inventory& inventory, Certifier::Kept& kept);
   Status SendEach(const Context& ctx, const api::Provider& provider, Plan& plan, kube::Inventory& inventory,
                   Certifier::Kept& kept);
-  Status LetGo(const Context& ctx, const Observation& o, const Plan& plan, const std::vector<kube::ObjectId>& taken);
+  // What is let go is taken out of `ours`, the Secrets that go.
+  Status LetGo(const Context& ctx, const Observation& o, const Plan& plan, const std::vector<kube::ObjectId>& taken,
+               std::set<kube::ObjectId>& ours);
 
   Needs needs_;
   ReleaseApplier applier_;

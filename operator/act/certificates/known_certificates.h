@@ -22,6 +22,7 @@ struct Certifier::Known {
   std::vector<kube::ObjectId> targets;
   std::optional<std::map<kube::ObjectId, kube::Object>> live;  // of the targets, once they are read
   std::set<kube::ObjectId> written;                            // what they serve, or whom they trust, is another now
+  std::set<kube::ObjectId> uncertain;                          // an answer was lost: nobody knows what they serve
   std::map<kube::ObjectId, std::string> unsure;  // targets that may not trust theirs: CertificateMarks::ca_from, or ""
 
   // Whether everything that is to trust that Secret does.

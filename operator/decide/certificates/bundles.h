@@ -1,6 +1,6 @@
 // What has CA bundles, and what the operator's mark on it says of them (behaviour.md I19). Pure.
 //
-// Format: docs/formats.md, "Certificates".
+// Format: docs/formats.md, "Certificates of providers".
 #pragma once
 
 #include <set>

@@ -1,7 +1,7 @@
 // What the objects of a provider say of certificates that the operator makes itself (behaviour.md I19): annotations,
 // and which values are still as they were written. Read from metadata alone, so that a watch can keep it. Pure.
 //
-// Format: docs/formats.md, "Certificates".
+// Format: docs/formats.md, "Certificates of providers".
 #pragma once
 
 #include <optional>
