@@ -22,7 +22,7 @@ Result<Target> TargetOf(const TargetOptions& options, const Getenv& getenv) {
     return Error{Code::kInvalidArgument, "--dir and --kubeconfig don't go together: name one of them", {}};
   }
   out.plane = TRY(PlaneFolderPath(options.dir, getenv));
-  out.cluster.kubeconfig = out.plane + "/kubeconfig";
+  out.cluster.kubeconfig = out.plane + "/" + local::PlaneFolder::kOwnKubeconfig;
   if (access(out.cluster.kubeconfig.c_str(), R_OK) == 0) return out;
   return Error{
       Code::kNotFound,
