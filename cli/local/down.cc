@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "base/strings.h"
 #include "cli/frame/management_cluster.h"
 #include "cli/local/place.h"
@@ -12,14 +14,26 @@ namespace capi::cli {
 namespace {
 
 constexpr Seconds kToAsk{20};
+constexpr Millis kPause{100};
 constexpr size_t kMostNamed = 10;
+
+// An API server that has just begun answers, and knows none of the kinds that its etcd has.
+Status AwaitReady(const Context& ctx, kube::Client& client) {
+  for (;;) {
+    const auto ready = client.Raw(ctx, "GET", "/readyz", "", "", "text/plain");
+    if (ready.ok()) return Ok();
+    if (!ready.error().Transient() || !ctx.Check().ok() || !ctx.clock->Sleep(ctx.stop, kPause)) return ready.error();
+  }
+}
 
 Result<std::vector<std::string>> ClustersOf(const Context& ctx, const local::PlaneFolder& folder,
                                             const Getenv& getenv) {
   std::vector<std::string> out;
-  auto cluster = ManagementCluster::Open({folder.Kubeconfig(), ""}, getenv);
-  if (!cluster.ok() && cluster.code() == Code::kNotFound) return out;  // its API server has never come up
+  auto cluster = ManagementCluster::Open({folder.OwnKubeconfig(), ""}, getenv);
+  const bool was_up = std::filesystem::exists(folder.Etcd() + "/member");
+  if (!cluster.ok() && cluster.code() == Code::kNotFound && !was_up) return out;
   if (!cluster.ok()) return cluster.error();
+  TRY(AwaitReady(ctx, cluster->client()));
   auto resource = cluster->client().mapper().For(ctx, {"cluster.x-k8s.io", "Cluster"});
   if (!resource.ok() && resource.code() == Code::kNotFound) return out;
   if (!resource.ok()) return resource.error();

@@ -20,7 +20,9 @@ class Down : public move::Moves {
  protected:
   void SetUp() override {
     folder_.Put("plane/capi-local.json", R"({"plane":"0123456789abcdef","format":1})");
-    folder_.Put("plane/kubeconfig", a_.Kubeconfig());
+    folder_.Put("plane/pki/kubeconfig", a_.Kubeconfig());
+    // The person's is led elsewhere: nobody goes there.
+    folder_.Put("plane/kubeconfig", b_.Kubeconfig());
     supervisor_ = fork();
     if (supervisor_ == 0) {
       auto lock = local::PlaneLock::TryTake(Lock(), local::PlaneLock::Who::kSupervisor);
@@ -59,6 +61,27 @@ TEST_F(Down, DeletesNoPlaneThatCannotBeAsked) {
   EXPECT_EQ(got.code, 1);
   EXPECT_THAT(got.err, HasSubstr("can't be asked whether it still has Clusters"));
   EXPECT_TRUE(IsThere());
+}
+
+// An API server that begins says of each kind that there is none.
+TEST_F(Down, WaitsForAnApiServerThatBegins) {
+  a_.BeginSlowly(2);
+  const Outcome got = Delete();
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("still has Clusters"));
+  EXPECT_TRUE(IsThere());
+}
+
+// A plane that has data has Clusters, as far as anybody knows.
+TEST_F(Down, DeletesNoPlaneWhoseKubeconfigIsGone) {
+  std::filesystem::remove(folder_ / "plane/pki/kubeconfig");
+  std::filesystem::create_directories(folder_ / "plane/etcd/member");
+  const Outcome got = Delete();
+  EXPECT_EQ(got.code, 1);
+  EXPECT_THAT(got.err, HasSubstr("can't be asked whether it still has Clusters"));
+  EXPECT_TRUE(IsThere());
+  std::filesystem::remove_all(folder_ / "plane/etcd/member");
+  EXPECT_EQ(Delete().code, 0) << "its API server has never come up";
 }
 
 TEST_F(Down, DeletesOneWithoutClusters) {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/yaml/yaml.h"
@@ -12,8 +14,25 @@ namespace {
 
 using testing::HasSubstr;
 
-// This process, whose parent counts for the supervisor.
-const pid_t kOwn = getpid(), kSupervisor = getppid();
+// A child of this process, which counts for the supervisor.
+class Child {
+ public:
+  Child() : pid_(fork()) {
+    while (pid_ == 0) pause();
+  }
+  ~Child() {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+  pid_t pid() const { return pid_; }
+
+ private:
+  const pid_t pid_;
+};
+const Child kChild;
+const pid_t kOwn = kChild.pid(), kSupervisor = getpid();
 
 kube::Object Deployment(const std::string& name, int replicas) {
   return kube::Object(*ParseYaml(

@@ -38,7 +38,7 @@ std::optional<InitOptions> InitOf(const local::PlaneFolder& folder, const AskedP
   const bool named = std::any_of(flags.begin(), flags.end(), [](const auto& one) { return !one.second.empty(); });
   if (!named && asked.declared.Has(api::ProviderType::kCore)) return std::nullopt;
   InitOptions init;
-  init.cluster.kubeconfig = folder.Kubeconfig();
+  init.cluster.kubeconfig = folder.OwnKubeconfig();
   init.providers = flags;
   for (api::ProviderType type : kWithDefault) {
     if (type != api::ProviderType::kCore && asked.declared.Has(type) && init.providers[type].empty())
@@ -101,7 +101,7 @@ void TakeInstalled(const std::vector<PresentProvider>& present, ProviderFlags& f
 
 Status BringProviders(const Context& ctx, const GlobalOptions& global, const local::PlaneFolder& folder,
                       const AskedProviders& asked, World& world) {
-  ManagementCluster cluster = TRY(ManagementCluster::Open({.kubeconfig = folder.Kubeconfig()}, world.getenv));
+  ManagementCluster cluster = TRY(ManagementCluster::Open({.kubeconfig = folder.OwnKubeconfig()}, world.getenv));
   Notes notes(world.err);
   const Context bounded = ctx.WithTimeout(Seconds(asked.timeout));
   TRY(BringUpOperator(bounded, cluster.client(), folder, notes));
@@ -160,7 +160,7 @@ Result<std::vector<std::string>> AwaitOthers(const Context& ctx, kube::Client& c
 }
 
 Status AwaitProviders(const Context& ctx, const local::PlaneFolder& folder, const AskedProviders& asked, World& world) {
-  ManagementCluster cluster = TRY(ManagementCluster::Open({.kubeconfig = folder.Kubeconfig()}, world.getenv));
+  ManagementCluster cluster = TRY(ManagementCluster::Open({.kubeconfig = folder.OwnKubeconfig()}, world.getenv));
   const std::vector<PresentProvider> present = TRY(ReadPresent(ctx, cluster));
   AwaitedProviders awaited = AwaitedOf(present, asked);
   Notes notes(world.err);

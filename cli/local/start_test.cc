@@ -248,6 +248,24 @@ TEST_F(UpTest, AnOperatorThatIsGoneIsRefusedBeforeAnythingIsEnded) {
   EXPECT_TRUE(*local::SupervisorOf(plane_.Lock()));
 }
 
+// G2.
+TEST_F(UpTest, OneOfANewerClusterctlIsNotEnded) {
+  Hold(Who::kSupervisor);
+  temp_.Put("plane/version", "v99.1.0\n");
+  const Outcome other = Up({"--programs", temp_.path()}, "relative");
+  EXPECT_EQ(other.code, 1);
+  EXPECT_THAT(other.err, AllOf(HasSubstr("v99.1.0, newer than this"), Not(HasSubstr("not found"))));
+  EXPECT_TRUE(*local::SupervisorOf(plane_.Lock()));
+}
+
+// G2: the same folder is no other setting, however it is spelled.
+TEST_F(UpTest, ProgramsOfTheSameFolderAreTheSame) {
+  Hold(Who::kSupervisor);
+  Store(R"({"programs":")" + (temp_ / "bin") + R"(","binaries":[],"builds":[],"environment":[]})");
+  for (const char* spelled : {"bin", "./bin", "bin/", "x/../bin//"})
+    EXPECT_THAT(Up({"--programs", temp_ / spelled}, "").err, HasSubstr("The plane runs already")) << spelled;
+}
+
 // G8: another command may have gone on with it, and made the plane that runs.
 TEST_F(UpTest, NothingThatRunsIsDeleted) {
   temp_.Put("plane/etcd.gone/wal", "x");

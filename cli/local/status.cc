@@ -82,7 +82,7 @@ Result<Seen> Look(const Context& ctx, local::PlaneFolder folder, const Getenv& g
   auto state = local::ReadState(out.folder.State());
   if (state.ok() && state->supervisor == *out.supervisor) out.state = *std::move(state);
   if (!out.state.ready) return out;
-  auto cluster = ManagementCluster::Open({.kubeconfig = out.folder.Kubeconfig()}, getenv);
+  auto cluster = ManagementCluster::Open({.kubeconfig = out.folder.OwnKubeconfig()}, getenv);
   if (!cluster.ok()) {
     out.pods_unseen = cluster.error().message;
     return out;

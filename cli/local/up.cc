@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <iterator>
 #include <optional>
 #include <utility>
@@ -23,6 +22,7 @@
 #include "local/plane/plane_lock.h"
 #include "local/plane/programs.h"
 #include "local/plane/settings.h"
+#include "local/programs/executable.h"
 #include "local/programs/programs.h"
 
 namespace capi::cli {
@@ -54,16 +54,15 @@ Result<local::Settings> AskedSettings(const LocalUpOptions& options, const Geten
   local::Settings out;
   out.builds = options.builds;
   out.environment = options.environment;
-  std::error_code error;
   out.programs = options.programs;
   if (!out.programs.empty() && out.programs != local::kUsualPlaces)
-    out.programs = std::filesystem::absolute(out.programs, error);
+    out.programs = TRY_WITH(local::AbsolutePath(out.programs), "--programs");
   for (const std::string& entry : options.binaries) {
     const size_t equals = entry.find('=');
     if (equals == 0 || equals == entry.npos)
       return Error{Code::kInvalidArgument, fmt::format("--binary \"{}\": write IMAGE=PATH", entry), {}};
     std::string path = entry.substr(equals + 1);
-    if (!path.empty()) path = std::filesystem::absolute(path, error).lexically_normal();
+    if (!path.empty()) path = TRY_WITH(local::AbsolutePath(path), "--binary");
     out.binaries.push_back(entry.substr(0, equals + 1) + path);
   }
   for (const std::string& name : options.environment) {
@@ -107,13 +106,13 @@ Result<UpPlan> Prepare(const Config& config, const LocalUpOptions& options, Worl
 // Of programs that have gone since another run named them: their Pods say so, and nobody else has to.
 void WarnOfGone(const local::PlaneFolder& folder, const local::Settings& settings, Notes& notes) {
   for (const std::string& entry : settings.binaries) {
-    local::ProgramsOptions images;
-    images.binaries = {entry};
-    const auto opened = local::OpenPrograms(std::move(images));
-    if (opened.ok()) continue;
+    const size_t equals = entry.find('=');
+    const Status runs = local::CheckRuns(entry.substr(equals + 1));
+    if (runs.ok()) continue;
     notes.Warn(fmt::format(
-        "{} (named by an earlier `up`, and kept in {}): its managers don't start; `--binary {}=` takes it back",
-        opened.error().message, folder.Settings(), entry.substr(0, entry.find('='))));
+        "--binary {0}: {1} (named by an earlier `up`, and kept in {2}): its managers don't start; `--binary {0}=` "
+        "takes it back",
+        entry.substr(0, equals), runs.error().message, folder.Settings()));
   }
 }
 

@@ -269,7 +269,7 @@ TEST_F(DestroyTest, CollectsWhatIsThereWithoutAnApiServer) {
               "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, annotations: {operator.cluster.x-k8s.io/fill-in: "
               "X_TOKEN}}, data: {a: '${X_TOKEN}'}}");
   folder_.Put(
-      "plane/kubeconfig",
+      "plane/pki/kubeconfig",
       "{apiVersion: v1, kind: Config, current-context: a, contexts: [{name: a, context: {cluster: a, user: a}}], "
       "clusters: [{name: a, cluster: {server: 'http://127.0.0.1:1'}}], users: [{name: a, user: {}}]}");
   Outcome outcome = Clusterctl(

@@ -55,7 +55,7 @@ Result<Target> TargetOf(const TargetOptions& options, const Getenv& getenv) {
   }
   out.plane = TRY(PlaneFolderPath(options.dir, getenv));
   out.flags = FlagsOf(out, getenv);
-  out.cluster.kubeconfig = out.plane + "/kubeconfig";
+  out.cluster.kubeconfig = out.plane + "/" + local::PlaneFolder::kOwnKubeconfig;
   if (access(out.cluster.kubeconfig.c_str(), R_OK) == 0) return out;
   const bool named = !options.dir.empty();
   return Error{Code::kNotFound,

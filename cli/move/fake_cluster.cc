@@ -194,6 +194,11 @@ void FakeCluster::Forbid(const std::string& method, const std::string& plural) {
   forbidden_.emplace_back(method, plural);
 }
 
+void FakeCluster::BeginSlowly(int answers) {
+  MutexLock lock(mu_);
+  slow_ = answers;
+}
+
 void FakeCluster::OnWrite(std::function<void(const std::string&, const std::string&)> hook) {
   MutexLock lock(mu_);
   on_write_ = std::move(hook);
@@ -228,7 +233,16 @@ Json StatusOf(int code, const char* reason) {
 
 }  // namespace
 
+std::optional<FakeCluster::Answer> FakeCluster::Begin(const std::string& target) {
+  MutexLock lock(mu_);
+  if (slow_ == 0 || !(target.starts_with("/readyz") || target.starts_with("/api"))) return std::nullopt;
+  if (target.starts_with("/api")) return Answer{200, {{"kind", "APIGroupDiscoveryList"}, {"items", Json::array()}}};
+  --slow_;
+  return Answer{500, StatusOf(500, "InternalError")};
+}
+
 FakeCluster::Answer FakeCluster::Handle(const Request& request) {
+  if (auto begins = Begin(request.target)) return *std::move(begins);
   if (request.plural.empty()) return {200, Discovery(request.target.starts_with("/api?") || request.target == "/api")};
   const bool reads = request.method == "GET";
   std::function<void()> hook;

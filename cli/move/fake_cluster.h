@@ -45,6 +45,8 @@ class FakeCluster {
   std::vector<Json> All();
   // Refuses such requests from now on, as for want of a permission.
   void Forbid(const std::string& method, const std::string& plural);
+  // /readyz says no so often, and until then no kind is known.
+  void BeginSlowly(int answers);
   // Is called, without a lock, before each write is carried out.
   void OnWrite(std::function<void(const std::string& method, const std::string& target)> hook);
   // The same before each read.
@@ -67,11 +69,13 @@ class FakeCluster {
   Answer Delete(const Request& request, Json& object) CAPI_REQUIRES(mu_);
   std::string Store(Key key, Json object) CAPI_REQUIRES(mu_);
   Json Discovery(bool core) const;
+  std::optional<Answer> Begin(const std::string& target);
 
   const std::string name_;
   Allowance& allowance_;
   Mutex mu_;
   std::map<Key, Json> objects_ CAPI_GUARDED_BY(mu_);
+  int slow_ CAPI_GUARDED_BY(mu_) = 0;
   std::vector<std::pair<std::string, std::string>> forbidden_ CAPI_GUARDED_BY(mu_);
   int last_ CAPI_GUARDED_BY(mu_) = 0;
   std::function<void(const std::string&, const std::string&)> on_write_ CAPI_GUARDED_BY(mu_);

@@ -46,7 +46,7 @@ std::vector<std::string> ApiServerCommand(const PlanePrograms& programs, const P
 
 std::vector<std::string> ControllerManagerCommand(const PlanePrograms& programs, const PlaneFolder& folder) {
   return {programs.controller_manager,
-          "--kubeconfig=" + folder.Kubeconfig(),
+          "--kubeconfig=" + folder.OwnKubeconfig(),
           "--bind-address=127.0.0.1",
           "--secure-port=0",
           "--leader-elect=false",

@@ -35,6 +35,12 @@ TEST_F(Commands, ListenOnLoopbackAlone) {
   EXPECT_THAT(ControllerManagerCommand(kPrograms, folder_), Contains("--secure-port=0"));
 }
 
+// Rule G1: other tools lead the person's kubeconfig to other clusters.
+TEST_F(Commands, TheControllerManagerWorksInThePlaneAlone) {
+  EXPECT_THAT(ControllerManagerCommand(kPrograms, folder_),
+              Contains("--kubeconfig=" + folder_.path() + "/pki/kubeconfig"));
+}
+
 // Rule G4: Deployments are the node's.
 TEST_F(Commands, NoControllerOfKubernetesRunsDeployments) {
   for (const std::string& flag : ControllerManagerCommand(kPrograms, folder_)) {

@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "base/version.h"
 #include "local/plane/commands.h"
+#include "local/plane/kubeconfig.h"
 
 namespace capi::local {
 namespace {
@@ -40,19 +41,22 @@ ProcessOptions CommandOf(const PlaneFolder& folder, const std::string& working_f
 std::string EgressFile(const std::string& private_folder) { return private_folder + "/egress.yaml"; }
 std::string EgressSocket(const std::string& private_folder) { return private_folder + "/egress.sock"; }
 
-Result<std::unique_ptr<ControlPlane>> ControlPlane::Prepare(const PlaneFolder& folder,
+Result<std::unique_ptr<ControlPlane>> ControlPlane::Prepare(const Context& ctx, const PlaneFolder& folder,
                                                             const std::string& private_folder,
-                                                            const PlanePrograms& programs, Clock& clock) {
-  Credentials credentials = TRY(EnsureCredentials(folder, clock.Now()));
+                                                            const PlanePrograms& programs) {
+  Credentials credentials = TRY(EnsureCredentials(folder, ctx.clock->Now()));
   ReservedPort port = TRY(ReservedPort::Take(PortBefore(folder)));
   const int number = port.number();
   std::unique_ptr<ControlPlane> out(new ControlPlane(std::move(port), std::move(credentials)));
   TRY(WriteFile(EgressFile(private_folder), EgressConfiguration(EgressSocket(private_folder)), 0600));
-  TRY(WriteFile(folder.Kubeconfig(), KubeconfigText(out->credentials_, number), 0600));
+  const std::string kubeconfig = KubeconfigText(out->credentials_, number);
+  TRY(WriteFile(folder.OwnKubeconfig(), kubeconfig, 0600));
+  if (const Status persons = PutIntoKubeconfig(folder.Kubeconfig(), kubeconfig); !persons.ok())
+    ctx.log.Warn("the kubeconfig is left as it is", {{"error", persons.error().message}});
   kube::ClientOptions options;
   options.user_agent = fmt::format("clusterctl-local/{}", kProjectVersion);
   out->client_ = TRY(kube::Client::Connect(ClientConfig(out->credentials_, number), options));
-  out->MakeProcesses(folder, private_folder, programs, clock);
+  out->MakeProcesses(folder, private_folder, programs, *ctx.clock);
   return out;
 }
 
@@ -81,6 +85,8 @@ void ControlPlane::MakeProcesses(const PlaneFolder& folder, const std::string& p
 }
 
 bool ControlPlane::Asked() {
+  // What it says of an etcd that isn't ready is known, and may take it seconds, in which nobody looks after etcd.
+  if (!etcd_->state().ready) return false;
   const auto answer = client_->Raw(ctx_.WithTimeout(answer_limit_), "GET", "/readyz", "", "", "text/plain");
   if (answer.ok()) answer_limit_ = std::max(answer_limit_, kReadyAnswerLimit);
   if (!answer.ok() && answer.code() == Code::kDeadlineExceeded)

@@ -17,10 +17,11 @@ namespace capi::local {
 // Thread-compatible; `client` is thread-safe.
 class ControlPlane {
  public:
-  // Writes certificates, the kubeconfig and the egress configuration; starts nothing. The API server's port is the one
+  // Writes certificates, the kubeconfigs and the egress configuration; starts nothing. The API server's port is the one
   // that it had before, where that is free.
-  static Result<std::unique_ptr<ControlPlane>> Prepare(const PlaneFolder& folder, const std::string& private_folder,
-                                                       const PlanePrograms& programs, Clock& clock);
+  static Result<std::unique_ptr<ControlPlane>> Prepare(const Context& ctx, const PlaneFolder& folder,
+                                                       const std::string& private_folder,
+                                                       const PlanePrograms& programs);
 
   // Starts what doesn't run, and looks how far it is. To be called again and again.
   void Look(const Context& ctx);

@@ -37,15 +37,6 @@ Result<std::string> NewId() {
   return id;
 }
 
-Result<std::string> Absolute(const std::string& path) {
-  std::error_code error;
-  const fs::path absolute = fs::absolute(path, error).lexically_normal();
-  if (path.empty() || error) return Error{Code::kInvalidArgument, fmt::format("\"{}\" is no folder", path), {}};
-  std::string out = absolute;
-  while (out.size() > 1 && out.back() == '/') out.pop_back();
-  return out;
-}
-
 // "" where it has no marker.
 Result<std::string> MarkedId(const std::string& folder) {
   const std::string path = fmt::format("{}/{}", folder, kMarker);
@@ -118,6 +109,16 @@ bool IsUsable(const std::string& folder) {
 
 }  // namespace
 
+Result<std::string> AbsolutePath(const std::string& path) {
+  if (path.empty()) return Error{Code::kInvalidArgument, "\"\" is no path", {}};
+  std::error_code error;
+  const fs::path absolute = fs::absolute(path, error).lexically_normal();
+  if (error) return Error{Code::kInvalidArgument, fmt::format("\"{}\": {}", path, error.message()), {}};
+  std::string out = absolute;
+  while (out.size() > 1 && out.back() == '/') out.pop_back();
+  return out;
+}
+
 std::string ShellQuote(std::string_view text) {
   constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:@%+=";
   if (!text.empty() && text.find_first_not_of(kPlain) == text.npos) return std::string(text);
@@ -125,7 +126,7 @@ std::string ShellQuote(std::string_view text) {
 }
 
 Result<PlaneFolder> PlaneFolder::Make(const std::string& path) {
-  const std::string folder = TRY(Absolute(path));
+  const std::string folder = TRY(AbsolutePath(path));
   std::error_code error;
   const bool there = fs::exists(folder, error);
   if (there && !fs::is_directory(folder, error))
@@ -151,7 +152,7 @@ Result<PlaneFolder> PlaneFolder::Make(const std::string& path) {
 }
 
 Result<PlaneFolder> PlaneFolder::Open(const std::string& path) {
-  const std::string folder = TRY(Absolute(path));
+  const std::string folder = TRY(AbsolutePath(path));
   std::string id = TRY(MarkedId(folder));
   if (id.empty()) {
     return Error{
@@ -212,7 +213,10 @@ void PlaneFolder::RemovePrivates() const {
 Result<bool> PlaneFolder::Remove() const {
   std::error_code error;
   // In one step, which needs no room on the disk: nobody runs on a part of the data where this is broken off.
-  fs::rename(Etcd(), File(kGoing), error);  // where there is some
+  fs::rename(Etcd(), File(kGoing), error);
+  const bool none = error == std::errc::no_such_file_or_directory;
+  if (error && !none && !IsHalfDeleted())
+    return Error{Code::kInternal, fmt::format("{}: {}", Etcd(), error.message()), {}};
   for (const char* name : kOwn) {
     fs::remove_all(File(name), error);
     if (error) return Error{Code::kInternal, fmt::format("{}: {}", File(name), error.message()), {}};

@@ -13,6 +13,9 @@ namespace capi::local {
 // nullopt for what isn't set.
 using Getenv = std::function<std::optional<std::string>(const std::string& name)>;
 
+// Without ".", ".." and a "/" at the end. kInvalidArgument for "", and where there is no working folder.
+Result<std::string> AbsolutePath(const std::string& path);
+
 // The text as one word of a shell's line, in quotes where it needs them.
 std::string ShellQuote(std::string_view text);
 
@@ -40,7 +43,11 @@ class PlaneFolder {
   // Random; its processes have it in their environment, and its private folder in its name.
   const std::string& id() const { return id_; }
 
+  // The person's: other tools write into it, and lead it elsewhere. Nothing of the project works with it.
   std::string Kubeconfig() const { return File("kubeconfig"); }
+  // The same for what the project does in the plane.
+  std::string OwnKubeconfig() const { return File(kOwnKubeconfig); }
+  static constexpr char kOwnKubeconfig[] = "pki/kubeconfig";  // in a plane's folder
   std::string Lock() const { return File("lock"); }
   std::string State() const { return File("state.json"); }
   std::string Settings() const { return File("settings.json"); }

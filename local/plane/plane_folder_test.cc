@@ -161,6 +161,20 @@ TEST(PlaneFolder, OneThatIsHalfDeletedIsKnown) {
   EXPECT_TRUE(*folder.Remove());
 }
 
+// Rule G8: all of the data, or none.
+TEST(PlaneFolder, OneThatCannotBeDeletedKeepsItsData) {
+  TempFolder temp;
+  const NotRoot user(temp.path());
+  PlaneFolder folder = ValueOrAbort(PlaneFolder::Make(temp / "plane"), "plane");
+  ASSERT_TRUE(folder.MakeFolders().ok());
+  ASSERT_TRUE(WriteFile(folder.Etcd() + "/wal", "x").ok());
+  ASSERT_EQ(chmod(folder.path().c_str(), 0500), 0);
+  EXPECT_FALSE(folder.Remove().ok());
+  EXPECT_TRUE(fs::exists(folder.Etcd() + "/wal"));
+  ASSERT_EQ(chmod(folder.path().c_str(), 0700), 0);
+  EXPECT_TRUE(*folder.Remove());
+}
+
 // Rule G2: of two that make a plane at once one does, and both know it.
 TEST(PlaneFolder, OneThatIsMadeMeanwhileIsNotMadeOver) {
   TempFolder temp;

@@ -194,7 +194,7 @@ Result<PlaneLock> Take(const Context& ctx, const PlaneFolder& folder) {
 Status Run(const Context& ctx, const SupervisorOptions& options) {
   TRY(PlaneFolder::MakePrivate(options.private_folder));
   const RunsEnd end(options);
-  auto plane = TRY(ControlPlane::Prepare(options.folder, options.private_folder, options.programs, *ctx.clock));
+  auto plane = TRY(ControlPlane::Prepare(ctx, options.folder, options.private_folder, options.programs));
   ctx.log.Info("the plane starts", {{"folder", options.folder.path()}, {"port", plane->port()}});
   RunningNode node(options, *plane, *ctx.clock);
   Status ended = Loop(ctx, options, *plane, node);
