@@ -139,8 +139,8 @@ TEST(LocalMove, WhatCannotBeKeptIsTold) {
 TEST(LocalClusterCommands, FlagsOfWhatIsTold) {
   TestFolder folder;
   const std::string usual = folder / ".local/share/cluster-api/local", other = folder / "my plane";
-  for (const std::string& plane : {usual, other}) std::filesystem::create_directories(plane);
-  for (const std::string& plane : {usual, other}) std::ofstream(plane + "/kubeconfig") << "{}";
+  for (const std::string& plane : {usual, other}) std::filesystem::create_directories(plane + "/pki");
+  for (const std::string& plane : {usual, other}) std::ofstream(plane + "/pki/kubeconfig") << "{}";
   struct Case {
     TargetOptions options;
     std::string flags;
