@@ -206,6 +206,18 @@ class UpTest : public StartTest {
   }
 };
 
+// G1: a folder that is only made to be refused would look like a plane's.
+TEST_F(UpTest, OneThatCannotStartLeavesNoFolder) {
+  ASSERT_TRUE(plane_.Remove().ok());
+  std::filesystem::remove_all(plane_.path());
+  for (const char* where : {"none", ""}) {
+    const Outcome got = Up({}, where[0] == '\0' ? "" : temp_ / where);
+    EXPECT_EQ(got.code, 1);
+    EXPECT_THAT(got.err, HasSubstr("not found"));
+    EXPECT_FALSE(std::filesystem::exists(plane_.path())) << where;
+  }
+}
+
 // G2: where the plane runs nothing is started, so nobody looks for programs.
 TEST_F(UpTest, OneThatRunsNeedsNoPrograms) {
   Hold(Who::kSupervisor);

@@ -12,6 +12,7 @@
 
 #include "base/strings.h"
 #include "cli/frame/config.h"
+#include "cli/frame/durations.h"
 #include "cli/frame/interrupt.h"
 #include "cli/frame/live_lines.h"
 #include "cli/local/operator_program.h"
@@ -92,10 +93,10 @@ struct UpPlan {
 };
 
 Result<UpPlan> Prepare(const Config& config, const LocalUpOptions& options, World& world) {
-  if (options.timeout <= 0) return Error{Code::kInvalidArgument, "--timeout must be more than 0", {}};
   UpPlan out;
+  const Millis timeout = TRY(PositiveDuration("--timeout " + options.timeout, options.timeout));
+  out.providers.timeout = static_cast<int>(std::chrono::ceil<Seconds>(timeout).count());
   out.folder = TRY(PlaneFolderPath(options.folder, world.getenv));
-  out.providers.timeout = options.timeout;
   out.providers.flags = TRY(ParseProviderFlags(options.providers));
   out.asked = TRY(AskedSettings(options, world.getenv));
   TRY(CheckAsked(out.asked));
@@ -129,6 +130,15 @@ Status CheckPrograms(const local::PlaneFolder& folder, const local::Settings& se
   return Ok();
 }
 
+// Before anything is made for a plane that can't start; of one that is there EnsureSupervisor looks.
+Status CheckNew(const UpPlan& plan, const Getenv& getenv) {
+  const auto there = local::PlaneFolder::Open(plan.folder);
+  if (there.ok() || there.code() != Code::kNotFound) return Ok();
+  const local::Settings settings = local::Merged({}, plan.asked);
+  TRY(local::FindPlanePrograms(settings.programs, local::OwnFolder(), getenv));
+  return CheckOperatorProgram(settings.binaries, local::OwnFolder(), getenv);
+}
+
 // kUnavailable: another one can be made now.
 Error GoOnDeleting(const Context& ctx, const local::PlaneFolder& folder, const Getenv& getenv, Notes& notes) {
   // Nobody who runs one is asked to end: another command may have deleted this one, and made the one that runs.
@@ -142,6 +152,12 @@ Error GoOnDeleting(const Context& ctx, const local::PlaneFolder& folder, const G
   return gone.ok() ? deleted : gone.error();
 }
 
+std::string WhatIsNamed(const local::PlaneFolder& folder) {
+  const bool some = access(folder.Settings().c_str(), F_OK) == 0;
+  return some ? fmt::format("see in {} what earlier runs have named", folder.Settings())
+              : "no earlier run has named it";
+}
+
 Result<pid_t> EnsureSupervisor(const Context& ctx, const local::PlaneFolder& folder, const local::Settings& asked,
                                World& world, Notes& notes) {
   if (folder.IsHalfDeleted()) return GoOnDeleting(ctx, folder, world.getenv, notes);
@@ -149,7 +165,7 @@ Result<pid_t> EnsureSupervisor(const Context& ctx, const local::PlaneFolder& fol
   const local::Settings there = TRY(local::ReadSettings(folder.Settings()));
   const local::Settings settings = local::Merged(there, asked);
   for (const std::string& flag : local::TakenBackInVain(there, asked))
-    notes.Warn(fmt::format("{} takes nothing back: see in {} what earlier runs have named", flag, folder.Settings()));
+    notes.Warn(fmt::format("{} takes nothing back: {}", flag, WhatIsNamed(folder)));
   auto holder = TRY(local::SupervisorOf(folder.Lock()));
   std::string why = holder ? WhyOutdated(*holder, settings, world.getenv) : "";
   if (settings != there) why = "other settings";
@@ -226,8 +242,9 @@ Status Run(const Context& ctx, const GlobalOptions& global, const LocalUpOptions
   Notes notes(world.err);
   const Config config = TRY(LoadConfig(ctx, global, world.getenv, notes));
   const UpPlan plan = TRY(Prepare(config, options, world));
-  const Millis limit = Seconds(options.timeout);
-  const local::PlaneFolder folder = TRY(StartPlane(ctx.WithTimeout(limit), plan, world, started));
+  TRY(CheckNew(plan, world.getenv));
+  const Context bounded = ctx.WithTimeout(Seconds(plan.providers.timeout));
+  const local::PlaneFolder folder = TRY(StartPlane(bounded, plan, world, started));
   PlaneWatch watch(ctx, folder);
   TRY(watch.Explain(Fill(watch.context(), global, folder, plan.providers, world)));
   const std::string flag = DirFlag(folder, world.getenv);

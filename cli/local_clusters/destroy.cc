@@ -9,6 +9,7 @@
 #include "api/types.h"
 #include "base/strings.h"
 #include "cli/frame/confirm.h"
+#include "cli/frame/durations.h"
 #include "cli/frame/interrupt.h"
 #include "cli/frame/printable.h"
 #include "cli/local_clusters/patience.h"
