@@ -12,9 +12,9 @@
 
 #include "base/strings.h"
 #include "cli/frame/config.h"
-#include "cli/frame/durations.h"
 #include "cli/frame/interrupt.h"
 #include "cli/frame/live_lines.h"
+#include "cli/local/durations.h"
 #include "cli/local/operator_program.h"
 #include "cli/local/place.h"
 #include "cli/local/plane_watch.h"

@@ -7,7 +7,7 @@
 
 #include "api/types.h"
 #include "base/strings.h"
-#include "cli/frame/durations.h"
+#include "cli/local/durations.h"
 
 namespace capi::cli::local_clusters {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "local/node/arguments.h"
+#include "local/node/command/arguments.h"
 #include "local/node/probes.h"
 #include "local/node/services/listeners.h"
 

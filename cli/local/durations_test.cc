@@ -1,4 +1,4 @@
-#include "cli/frame/durations.h"
+#include "cli/local/durations.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "cli/frame/durations.h"
+#include "cli/local/durations.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "local/node/arguments.h"
+#include "local/node/command/arguments.h"
 
 #include <fmt/core.h>
 
