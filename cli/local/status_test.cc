@@ -45,6 +45,17 @@ TEST(LocalStatus, SaysOfEachContainerHowItsProcessIs) {
   EXPECT_EQ(waiting[0].message, "no program");
 }
 
+// G8: of several containers each has its own port, or none.
+TEST(LocalStatus, SaysOfEachContainerWhereItListens) {
+  const std::vector<local::ProcessState> both =
+      Of("  containerStatuses: [{name: proxy}, {name: manager}, {name: other}]\nspec:\n  containers:\n"
+         "  - {name: proxy, ports: [{containerPort: 9443}]}\n  - {name: manager, ports: [{containerPort: 9440}]}\n");
+  ASSERT_EQ(both.size(), 3u);
+  EXPECT_EQ(both[0].port, 5);
+  EXPECT_EQ(both[1].port, 38123);
+  EXPECT_EQ(both[2].port, 0);
+}
+
 // G8: why a Pod waits that has init containers.
 TEST(LocalStatus, SaysOfAnInitContainerWhyItIsNotThrough) {
   const std::string rest = "  containerStatuses:\n  - {name: m, state: {waiting: {reason: PodInitializing}}}\n";
