@@ -20,6 +20,8 @@
 #include "cli/local/plane_watch.h"
 #include "cli/local/providers.h"
 #include "cli/local/start.h"
+#include "local/plane/authority.h"
+#include "local/plane/kubeconfig.h"
 #include "local/plane/plane_lock.h"
 #include "local/plane/programs.h"
 #include "local/plane/settings.h"
@@ -169,6 +171,8 @@ Result<pid_t> EnsureSupervisor(const Context& ctx, const local::PlaneFolder& fol
   auto holder = TRY(local::SupervisorOf(folder.Lock()));
   std::string why = holder ? WhyOutdated(*holder, settings, world.getenv) : "";
   if (settings != there) why = "other settings";
+  // Of a clusterctl that made none, or somebody has removed it.
+  if (holder && why.empty() && access(folder.OwnKubeconfig().c_str(), R_OK) != 0) why = "a kubeconfig of its own";
   if (holder && why.empty()) {
     notes.Say(0, "The plane runs already", {{"folder", folder.path()}});
     return 0;
@@ -199,6 +203,7 @@ Result<local::PlaneFolder> StartPlane(const Context& ctx, const UpPlan& plan, Wo
   constexpr int kTries = 3;
   Notes notes(world.err);
   for (int tries = 1;; ++tries) {
+    TRY(CheckNew(plan, world.getenv));
     const auto made = local::PlaneFolder::Make(plan.folder);
     if (!made.ok() && made.code() == Code::kUnavailable && tries < kTries) continue;
     if (!made.ok()) return made.error();
@@ -237,18 +242,31 @@ Status EndStarted(const Context& ctx, const Started& started, World& world) {
   return stopped.ok() || deleted ? Ok() : Status(stopped.error());
 }
 
+// What a person does to work with it.
+std::string WayIn(const local::PlaneFolder& folder, Notes& notes) {
+  const local::Leads leads = local::WhereLeads(folder.Kubeconfig(), folder.OwnKubeconfig());
+  if (leads == local::Leads::kElsewhere) {
+    notes.Warn(fmt::format(
+        "{} doesn't lead to the plane ({} says why): move it away, then `clusterctl local down` and `local up`",
+        folder.Kubeconfig(), folder.Log("supervisor")));
+  }
+  std::string out = fmt::format("  export KUBECONFIG={}\n", local::ShellQuote(folder.Kubeconfig()));
+  if (leads == local::Leads::kByItsContext) out += fmt::format("  kubectl config use-context {}\n", local::kContext);
+  return out + "\n";
+}
+
 Status Run(const Context& ctx, const GlobalOptions& global, const LocalUpOptions& options, World& world,
            std::optional<Started>& started) {
   Notes notes(world.err);
   const Config config = TRY(LoadConfig(ctx, global, world.getenv, notes));
   const UpPlan plan = TRY(Prepare(config, options, world));
-  TRY(CheckNew(plan, world.getenv));
   const Context bounded = ctx.WithTimeout(Seconds(plan.providers.timeout));
   const local::PlaneFolder folder = TRY(StartPlane(bounded, plan, world, started));
   PlaneWatch watch(ctx, folder);
   TRY(watch.Explain(Fill(watch.context(), global, folder, plan.providers, world)));
   const std::string flag = DirFlag(folder, world.getenv);
-  world.out << fmt::format("The plane is up:\n\n  export KUBECONFIG={}\n\n", local::ShellQuote(folder.Kubeconfig()))
+  world.out << "The plane is up:\n\n"
+            << WayIn(folder, notes)
             << fmt::format("`clusterctl local status{0}` shows its processes, `clusterctl local down{0}` ends them.\n",
                            flag);
   return Ok();
