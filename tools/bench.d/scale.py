@@ -99,7 +99,8 @@ def megabytes(run, field):
 
 
 def restarted(run, count):
-    """Over what there is."""
+    """Over what there is, and nothing to do."""
+    time.sleep(QUIET)
     run.end_operator()
     before, begin = len(run.plane.requests()), time.monotonic()
     run.start()
@@ -120,7 +121,7 @@ def restarted(run, count):
     }
 
 
-def at_rest(run):
+def at_rest(run, _):
     """Requests a minute but watches and the lease; CPU seconds an hour."""
     before, cpu, begin = run.plane.requests(), rig.cpu_seconds(run.pid), time.monotonic()
     time.sleep(steady.SECONDS)
@@ -233,11 +234,11 @@ def fanned_out(run, count):
 
 def of_ours(bench, count):
     with rig.Rig(bench, rig.OURS) as run:
-        values = installed(run, count)
-        print(f"{count} providers: {values}; load {os.getloadavg()[0]:.1f}", file=sys.stderr)
-        time.sleep(QUIET)
-        for measure in (restarted, lambda run, _: at_rest(run), drifted, fanned_out):
-            values |= measure(run, count)
+        values = {}
+        for measure in (installed, restarted, at_rest, drifted, fanned_out):
+            values |= (found := measure(run, count))
+            # At once: a later point that fails takes its time to do so.
+            print(f"{count} providers: {found}; load {os.getloadavg()[0]:.1f}", file=sys.stderr)
         return values
 
 
