@@ -39,7 +39,7 @@ while :; do sleep 1; done
 TUTORIAL = {
     "1. Start a management plane": ["coreprovider.*cluster-api +v1.12.0", "demo"],
     "2. Write a release": ["configmap/v1.0.0 labeled"],
-    "3. Install your first provider": ["Reason: +MissingVariables", "(?m)^Hello reader$"],
+    "3. Install your first provider": ["Reason: +MissingVariables", "See: +docs/reasons.md#missingvariables", "(?m)^Hello reader$"],
     "4. Change something by hand": [".data.text of ConfigMap/hello-system/greeting was changed by kubectl-patch"],
     "5. Upgrade it": [r"(?m)^\+ +text: '\*\*\* \(after\)'", "(?m)^Good morning reader$"],
     "6. Go back": ["(?m)^Hello reader$", "v1.1.0 +v1beta2 +Succeeded"],
