@@ -1,7 +1,5 @@
 #include "api/reasons.h"
 
-#include <fmt/format.h>
-
 namespace capi::api {
 namespace {
 
@@ -287,14 +285,6 @@ constexpr ReasonInfo kReasons[] = {
     {kOtherBuilds, "UnknownProvider", "ProviderInstalled", kPeers, kNextPass},
 };
 
-constexpr std::string_view kIntroduction =
-    "# Conditions and reasons\n\n"
-    "Printed from api/reasons.cc by `gen_crds`; do not edit. Each condition of a provider has one of these reasons; "
-    "its\n"
-    "message has the particulars. What holds a provider back is the reason of `Ready`, too: a row names `Ready` only "
-    "where\n"
-    "that says more.\n";
-
 }  // namespace
 
 std::span<const ConditionInfo> AllConditions() { return kConditions; }
@@ -306,22 +296,6 @@ const ReasonInfo* FindReason(std::string_view reason) {
     if (info.reason == reason) return &info;
   }
   return nullptr;
-}
-
-std::string ReasonsMarkdown() {
-  std::string out(kIntroduction);
-  out += "\n## Conditions\n\n| Type | True means |\n| --- | --- |\n";
-  for (const ConditionInfo& info : kConditions) out += fmt::format("| `{}` | {} |\n", info.type, info.meaning);
-  std::string_view section;
-  for (const ReasonInfo& info : kReasons) {
-    if (info.section != section) {
-      section = info.section;
-      out += fmt::format("\n## {}\n\n| Reason | Conditions | Meaning | What to do |\n| --- | --- | --- | --- |\n",
-                         section);
-    }
-    out += fmt::format("| `{}` | {} | {} | {} |\n", info.reason, info.conditions, info.meaning, info.action);
-  }
-  return out;
 }
 
 }  // namespace capi::api

@@ -31,11 +31,13 @@ REASONS_PAGE = """## Conditions
 
 ## All is well
 
-| `Good` | Ready |
+### Good
+
+- **Conditions**: Ready
 
 ## Written by other builds
 
-| `Theirs` | Ready |
+### Theirs
 """
 
 
@@ -119,6 +121,17 @@ class Rules(Tree):
                 for name in ("operator/b_test.cc", "operator/b_fuzz.cc", "e2e/b.cc", "templating/testing/b.cc"):
                     self.write(name, "f(reason::kGood);\n")
                 self.expect_fail("check_rules", "api/reasons.h: no code sets kGood")
+
+    def test_the_test_that_names_a_reason_is_on_record(self):
+        self.write("operator/b_test.cc", "TEST(A, B) {\n  f(reason::kGood);\n}\n")
+        self.expect_fail("check_rules", "api/reasons_shown_by.inc: not the tests that name the reasons")
+        head = "// Written by `tools/check_rules --write`: the test that names a reason.\n"
+        self.write("api/reasons_shown_by.inc", head + '    {reason::kGood, "`operator/b_test.cc`, `A.B` (a unit test)"},\n')
+        self.expect_pass("check_rules")
+        # A helper's file has no test's name, and a comment names nothing.
+        self.write("e2e/scenarios/c_test.cc", "TEST(C, D) {\n}\nvoid Helper() {\n  f(reason::kGood);\n}\n// Good\n")
+        self.write("api/reasons_shown_by.inc", head + '    {reason::kGood, "`e2e/scenarios/c_test.cc`"},\n')
+        self.expect_pass("check_rules")
 
     def test_header_and_page_name_the_same_reasons(self):
         self.write("docs/reasons.md", REASONS_PAGE.replace("Good", "Fine"))

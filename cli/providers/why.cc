@@ -69,6 +69,7 @@ std::string AsText(const ProviderObject& object, const Explanation& explanation)
     AddLine(out, "Meaning", explanation.meaning);
     AddLine(out, "Message", explanation.message);
     AddLine(out, "Do", explanation.action);
+    AddLine(out, "See", api::ReasonPlace(explanation.reason));
   }
   for (const Aside& aside : explanation.also)
     AddLine(out, "Also", fmt::format("{} ({}): {}", aside.type, aside.reason, aside.message));
@@ -89,6 +90,7 @@ Json AsJson(const ProviderObject& object, const Explanation& explanation) {
               {"message", explanation.message},
               {"meaning", explanation.meaning},
               {"action", explanation.action},
+              {"see", explanation.ready ? "" : api::ReasonPlace(explanation.reason)},
               {"also", Json::array()}};
   for (const Aside& aside : explanation.also)
     out["also"].push_back({{"type", aside.type}, {"reason", aside.reason}, {"message", aside.message}});
