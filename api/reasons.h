@@ -1,6 +1,6 @@
 // Every condition type and every reason that a provider's status can carry. Part of the API: users alert on them.
 //
-// reasons.cc has a row for each reason; docs/reasons.md is printed from those rows (reasons_page.cc), and a test
+// reasons.cc has a row for each reason; docs/reasons.md is printed from those rows (schema/reasons_page.cc), and a test
 // compares all three. A reason comes with the code that sets it (tools/check_rules).
 #pragma once
 
@@ -255,7 +255,7 @@ const ReasonInfo* FindReason(std::string_view reason);  // null for none of ours
 // Where the book tells more of it, as a path of this repository: "docs/reasons.md#inuse". Empty for none of ours.
 std::string ReasonPlace(std::string_view reason);
 
-// The text of docs/reasons.md (reasons_page.cc).
+// The text of docs/reasons.md (schema/reasons_page.cc).
 std::string ReasonsMarkdown();
 
 }  // namespace capi::api

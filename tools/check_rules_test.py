@@ -124,13 +124,13 @@ class Rules(Tree):
 
     def test_the_test_that_names_a_reason_is_on_record(self):
         self.write("operator/b_test.cc", "TEST(A, B) {\n  f(reason::kGood);\n}\n")
-        self.expect_fail("check_rules", "api/reasons_shown_by.inc: not the tests that name the reasons")
+        self.expect_fail("check_rules", "api/schema/reasons_shown_by.inc: not the tests that name the reasons")
         head = "// Written by `tools/check_rules --write`: the test that names a reason.\n"
-        self.write("api/reasons_shown_by.inc", head + '    {reason::kGood, "`operator/b_test.cc`, `A.B` (a unit test)"},\n')
+        self.write("api/schema/reasons_shown_by.inc", head + '    {reason::kGood, "`operator/b_test.cc`, `A.B` (a unit test)"},\n')
         self.expect_pass("check_rules")
         # A helper's file has no test's name, and a comment names nothing.
         self.write("e2e/scenarios/c_test.cc", "TEST(C, D) {\n}\nvoid Helper() {\n  f(reason::kGood);\n}\n// Good\n")
-        self.write("api/reasons_shown_by.inc", head + '    {reason::kGood, "`e2e/scenarios/c_test.cc`"},\n')
+        self.write("api/schema/reasons_shown_by.inc", head + '    {reason::kGood, "`e2e/scenarios/c_test.cc`"},\n')
         self.expect_pass("check_rules")
 
     def test_header_and_page_name_the_same_reasons(self):

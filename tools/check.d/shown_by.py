@@ -1,14 +1,14 @@
 """Which test names a reason of api/reasons.h: the one that docs/reasons.md sends a reader to.
 
 An end-to-end test goes before a unit test of the operator, and a scenario before other end-to-end tests. The names are kept in
-api/reasons_shown_by.inc, so that neither the build nor the page reads the tests.
+api/schema/reasons_shown_by.inc, so that neither the build nor the page reads the tests.
 """
 
 import re
 
 import sources
 
-FILE = "api/reasons_shown_by.inc"
+FILE = "api/schema/reasons_shown_by.inc"
 HEAD = "// Written by `tools/check_rules --write`: the test that names a reason.\n"
 # A condition type has the same name: in a text it says nothing of the reason.
 TYPES = {"ProviderInstalled", "ProviderUpgraded", "UpgradeAvailable", "StorageMigrated", "Paused"}

@@ -170,7 +170,7 @@ constexpr Hint kSee[] = {
 
 // The test that names it. Written by `tools/check_rules --write`, which fails where it is out of date.
 constexpr Hint kShownBy[] = {
-#include "api/reasons_shown_by.inc"
+#include "api/schema/reasons_shown_by.inc"
 };
 
 std::string_view Find(std::span<const Hint> hints, std::string_view reason) {
@@ -181,7 +181,7 @@ std::string_view Find(std::span<const Hint> hints, std::string_view reason) {
 
 constexpr std::string_view kIntroduction =
     "# Conditions and reasons\n\n"
-    "Printed from api/reasons.cc and api/reasons_page.cc by `gen_crds`; do not edit.\n\n"
+    "Printed from api/reasons.cc and api/schema/reasons_page.cc by `gen_crds`; do not edit.\n\n"
     "`clusterctl why NAME` says what holds a provider back, and ends in the place on this page. Each condition of a\n"
     "provider has one of these reasons, and a message with the particulars. What holds a provider back is the reason "
     "of\n"
