@@ -208,7 +208,7 @@ class RealOperator(Run):
         words = self.text().partition("Four things to try:")[2].partition("shows the processes")[0]
         block = "\n".join(line for line in words.splitlines() if line.startswith("  ") and not line.startswith("  #"))
         self.assertEqual(len(re.findall("kubectl|clusterctl", block)), 8, block)
-        path = os.pathsep.join((os.path.dirname(plan.find("kubectl")), os.path.dirname(built.find("clusterctl")), os.environ["PATH"]))
+        path = os.pathsep.join((os.path.dirname(built.find("clusterctl")), os.path.dirname(plan.find("kubectl")), os.environ["PATH"]))
         environment = dict(os.environ, KUBECONFIG=self.kubeconfig, PATH=path)
         done = subprocess.run(["bash", "-euo", "pipefail", "-c", block], env=environment, capture_output=True, text=True, timeout=LIMIT, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -220,7 +220,7 @@ class RealOperator(Run):
         checkout = os.path.join(self.folder, "checkout")
         os.makedirs(os.path.join(checkout, "build"))
         os.symlink(self.run_folder, os.path.join(checkout, "build", "run"))
-        path = os.pathsep.join((os.path.dirname(plan.find("kubectl")), os.path.dirname(built.find("clusterctl")), os.environ["PATH"]))
+        path = os.pathsep.join((os.path.dirname(built.find("clusterctl")), os.path.dirname(plan.find("kubectl")), os.environ["PATH"]))
         environment = dict(os.environ, HOME=self.folder, KUBECONFIG=self.kubeconfig, PATH=path, CLUSTERCTL_DISABLE_VERSIONCHECK="true")
         for heading, wanted in TUTORIAL.items():
             said = ""
