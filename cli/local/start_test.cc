@@ -236,6 +236,14 @@ TEST_F(UpTest, OneThatRunsNeedsNoPrograms) {
 TEST_F(UpTest, OneWithoutAKubeconfigOfItsOwnIsStartedAnew) {
   Hold(Who::kSupervisor);
   std::filesystem::remove(plane_.OwnKubeconfig());
+  EXPECT_THAT(Up({}, "").err, HasSubstr("The plane runs already")) << "it has yet to write it";
+  local::PlaneState state{.supervisor = *ValueOrAbort(local::SupervisorOf(plane_.Lock()), "supervisor"),
+                          .started = {},
+                          .ready = true,
+                          .port = 1,
+                          .message = ""};
+  state.processes.emplace_back();
+  ASSERT_TRUE(local::WriteState(plane_.State(), state).ok());
   for (const char* name : {"etcd", "kube-apiserver", "capi-operator"})
     std::filesystem::permissions(temp_.Put(name, "#!/bin/sh\n"), std::filesystem::perms::owner_all);
   Store(R"({"programs":"","binaries":["capi-operator=)" + (temp_ / "capi-operator") +

@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/files.h"
 #include "base/strings.h"
 #include "cli/frame/config.h"
 #include "cli/frame/interrupt.h"
@@ -25,6 +26,7 @@
 #include "local/plane/plane_lock.h"
 #include "local/plane/programs.h"
 #include "local/plane/settings.h"
+#include "local/plane/state.h"
 #include "local/programs/executable.h"
 #include "local/programs/programs.h"
 
@@ -160,6 +162,13 @@ std::string WhatIsNamed(const local::PlaneFolder& folder) {
               : "no earlier run has named it";
 }
 
+// One that has begun its processes; before that it has yet to write it.
+bool LacksItsKubeconfig(const local::PlaneFolder& folder, pid_t supervisor) {
+  if (access(folder.OwnKubeconfig().c_str(), R_OK) == 0) return false;
+  const auto state = local::ReadState(folder.State());
+  return state.ok() && state->supervisor == supervisor && !state->processes.empty();
+}
+
 Result<pid_t> EnsureSupervisor(const Context& ctx, const local::PlaneFolder& folder, const local::Settings& asked,
                                World& world, Notes& notes) {
   if (folder.IsHalfDeleted()) return GoOnDeleting(ctx, folder, world.getenv, notes);
@@ -172,7 +181,7 @@ Result<pid_t> EnsureSupervisor(const Context& ctx, const local::PlaneFolder& fol
   std::string why = holder ? WhyOutdated(*holder, settings, world.getenv) : "";
   if (settings != there) why = "other settings";
   // Of a clusterctl that made none, or somebody has removed it.
-  if (holder && why.empty() && access(folder.OwnKubeconfig().c_str(), R_OK) != 0) why = "a kubeconfig of its own";
+  if (holder && why.empty() && LacksItsKubeconfig(folder, *holder)) why = "a kubeconfig of its own";
   if (holder && why.empty()) {
     notes.Say(0, "The plane runs already", {{"folder", folder.path()}});
     return 0;
@@ -242,19 +251,6 @@ Status EndStarted(const Context& ctx, const Started& started, World& world) {
   return stopped.ok() || deleted ? Ok() : Status(stopped.error());
 }
 
-// What a person does to work with it.
-std::string WayIn(const local::PlaneFolder& folder, Notes& notes) {
-  const local::Leads leads = local::WhereLeads(folder.Kubeconfig(), folder.OwnKubeconfig());
-  if (leads == local::Leads::kElsewhere) {
-    notes.Warn(fmt::format(
-        "{} doesn't lead to the plane ({} says why): move it away, then `clusterctl local down` and `local up`",
-        folder.Kubeconfig(), folder.Log("supervisor")));
-  }
-  std::string out = fmt::format("  export KUBECONFIG={}\n", local::ShellQuote(folder.Kubeconfig()));
-  if (leads == local::Leads::kByItsContext) out += fmt::format("  kubectl config use-context {}\n", local::kContext);
-  return out + "\n";
-}
-
 Status Run(const Context& ctx, const GlobalOptions& global, const LocalUpOptions& options, World& world,
            std::optional<Started>& started) {
   Notes notes(world.err);
@@ -273,6 +269,20 @@ Status Run(const Context& ctx, const GlobalOptions& global, const LocalUpOptions
 }
 
 }  // namespace
+
+std::string WayIn(const local::PlaneFolder& folder, Notes& notes) {
+  // Somebody may have moved it away, or written over it, since the plane's start.
+  const auto own = ReadFile(folder.OwnKubeconfig());
+  const Status put = own.ok() ? local::PutIntoKubeconfig(folder.Kubeconfig(), *own) : Status(own.error());
+  if (!put.ok()) {
+    notes.Warn(fmt::format("{} doesn't lead to the plane: {}. Move it away, and run `clusterctl local up` again",
+                           folder.Kubeconfig(), put.error().message));
+  }
+  std::string out = fmt::format("  export KUBECONFIG={}\n", local::ShellQuote(folder.Kubeconfig()));
+  if (put.ok() && local::WhereLeads(folder.Kubeconfig(), folder.OwnKubeconfig()) == local::Leads::kByItsContext)
+    out += fmt::format("  kubectl config use-context {}\n", local::kContext);
+  return out + "\n";
+}
 
 Result<ProviderFlags> ParseProviderFlags(const std::vector<std::string>& texts) {
   ProviderFlags out;

@@ -19,6 +19,7 @@
 #include "cli/frame/lookup.h"
 #include "cli/frame/output.h"
 #include "cli/frame/printable.h"
+#include "cli/local/place.h"
 #include "cli/local_clusters/manifest_folder.h"
 #include "cli/local_clusters/progress.h"
 #include "cli/local_clusters/watch.h"
@@ -274,12 +275,16 @@ Status Collect(const Context& parent, const GlobalOptions& global, const Collect
   FilledIn filled = TRY(FilledInOf(flags.manifests, config));
   const std::string plane = TRY(PlaneOf(flags.target, world.getenv));
   auto target = TargetOf(flags.target, world.getenv);
-  // A plane that never came up, or that another clusterctl runs, has logs.
-  if (!target.ok() && (plane.empty() || !fs::exists(plane))) return target.error();
+  // A plane that never came up, or that another clusterctl runs, has logs; who names a context wants its objects.
+  const bool logs_do = !plane.empty() && flags.target.cluster.context.empty();
+  if (!target.ok() && (!logs_do || !OpenPlane(flags.target.dir, world.getenv).ok())) return target.error();
   auto cluster = target.ok() ? ManagementCluster::Open(target->cluster, world.getenv) : target.error();
-  if (!cluster.ok() && plane.empty()) return cluster.error();
+  if (!cluster.ok() && !logs_do) return cluster.error();
   GatherInput input{plane, flags.output.empty() ? ArchiveName(".", ctx.clock->Now()) : flags.output, Hider(filled)};
-  if (!cluster.ok()) input.unseen = cluster.error().message;
+  if (!cluster.ok()) {
+    input.unseen = cluster.error().message;
+    notes.Warn("the plane's logs are all that is collected: " + input.unseen);
+  }
   TRY(OrInterrupted(ctx, Gather(ctx, cluster.ok() ? &*cluster : nullptr, input)));
   world.out << input.archive << "\n";
   return Ok();

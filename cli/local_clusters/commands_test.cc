@@ -166,11 +166,21 @@ TEST(LocalClusterCommands, FlagsOfWhatIsTold) {
 TEST(LocalCollect, TakesLogsWhereThereIsNoKubeconfig) {
   TestFolder folder;
   folder.Put("plane/logs/etcd.log", "words");
+  folder.Put("other/logs/etcd.log", "nobody's plane");
+  folder.Put("plane/capi-local.json", R"({"plane":"0123456789abcdef","format":1})");
   const std::string archive = folder / "all.tar.gz";
   const Outcome got =
       Clusterctl({"local", "collect", "--dir", folder / "plane", "-o", archive}, {{"HOME", folder.path()}});
   EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_THAT(got.err, HasSubstr("the plane's logs are all that is collected"));
   EXPECT_TRUE(std::filesystem::exists(archive));
+  for (const std::vector<std::string>& more : {std::vector<std::string>{"--dir", folder / "other"},
+                                               {"--dir", folder / "plane", "--kubeconfig-context", "x"}}) {
+    std::vector<std::string> arguments = {"local", "collect", "-o", folder / "no.tar.gz"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    EXPECT_EQ(Clusterctl(arguments, {{"HOME", folder.path()}}).code, 1) << more.back();
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder / "no.tar.gz"));
   const Outcome none =
       Clusterctl({"local", "collect", "--dir", folder / "none", "-o", archive}, {{"HOME", folder.path()}});
   EXPECT_EQ(none.code, 1);

@@ -64,6 +64,9 @@ void PutEntry(Json& list, const Json& entry) {
 
 Status PutIntoKubeconfig(const std::string& path, const std::string& own) {
   const std::string target = BehindLinks(path);
+  std::error_code error;
+  if (fs::exists(target, error) && !fs::is_regular_file(target, error))
+    return Error{Code::kInvalidArgument, fmt::format("{} is no file", target), {}};
   const auto text = ReadFile(target, kMostBytes);
   if (!text.ok() && text.code() != Code::kNotFound) return text.error();
   Json there = text.ok() ? TRY_WITH(ParseYaml(*text), path) : Json();

@@ -104,6 +104,16 @@ TEST_F(Kubeconfig, OneThatIsNoneStaysAsItIs) {
   }
 }
 
+// A device would be replaced, and nobody ever writes into a pipe.
+TEST_F(Kubeconfig, WhatIsNoFileStays) {
+  std::filesystem::create_symlink("/dev/null", path_);
+  EXPECT_EQ(PutIntoKubeconfig(path_, Own(1)).code(), Code::kInvalidArgument);
+  std::filesystem::remove(path_);
+  ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
+  EXPECT_EQ(PutIntoKubeconfig(path_, Own(1)).code(), Code::kInvalidArgument);
+  EXPECT_TRUE(std::filesystem::is_fifo(path_));
+}
+
 // People move it to where their other files are.
 TEST_F(Kubeconfig, OfALinkTheFileIsWritten) {
   std::filesystem::create_symlink("mine", path_);
