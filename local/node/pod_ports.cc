@@ -11,12 +11,26 @@
 namespace capi::local {
 namespace {
 
+// Of its variables those whose values are here, or are this machine's address.
+Variables KnownOf(const Json& container) {
+  Variables out;
+  const Json* all = Find(container, {"env"});
+  if (all == nullptr || !all->is_array()) return out;
+  for (const Json& one : *all) {
+    const std::string name = GetString(one, {"name"}), field = GetString(one, {"valueFrom", "fieldRef", "fieldPath"});
+    if (Find(one, {"valueFrom"}) == nullptr) out[name] = Expand(GetString(one, {"value"}), out);
+    if (field.starts_with("status.podIP") || field.starts_with("status.hostIP")) out[name] = "127.0.0.1";
+  }
+  return out;
+}
+
 std::vector<std::string> WordsOf(const Json& container) {
+  const Variables known = KnownOf(container);
   std::vector<std::string> words;
   for (const char* field : {"command", "args"}) {
     const Json* list = Find(container, {field});
     if (list == nullptr || !list->is_array()) continue;
-    for (const Json& word : *list) words.push_back(word.is_string() ? word.get<std::string>() : "");
+    for (const Json& word : *list) words.push_back(Expand(word.is_string() ? word.get<std::string>() : "", known));
   }
   return words;
 }
@@ -31,25 +45,11 @@ std::set<int> PortsThatArgumentsLead(const Json& container) {
   return led;
 }
 
-// Those of its variables that are this machine's address.
-Variables Addresses(const Json& container) {
-  Variables out;
-  const Json* all = Find(container, {"env"});
-  if (all == nullptr || !all->is_array()) return out;
-  for (const Json& one : *all) {
-    const std::string field = GetString(one, {"valueFrom", "fieldRef", "fieldPath"});
-    if (field.starts_with("status.podIP") || field.starts_with("status.hostIP"))
-      out[GetString(one, {"name"})] = "127.0.0.1";
-  }
-  return out;
-}
-
 }  // namespace
 
 std::set<int> PortsNamedInUrls(const Json& container) {
   std::set<int> out;
-  const Variables addresses = Addresses(container);
-  for (const std::string& word : WordsOf(container)) out.merge(PortsInUrls(Expand(word, addresses)));
+  for (const std::string& word : WordsOf(container)) out.merge(PortsInUrls(word));
   return out;
 }
 

@@ -10,8 +10,9 @@
 
 namespace capi::local {
 
-// A port that an argument of one container leads elsewhere, and another container of the Pod names in a URL on loopback
-// (a proxy its manager's metrics, say), has one place for as long as the Pod is there: both are led to it. Thread-safe.
+// A port that an argument of one container leads elsewhere, and another container of the Pod names in a URL on this
+// machine (a proxy its manager's metrics, say), has one place for as long as the Pod is there: both are led to it.
+// Thread-safe.
 class PodPorts {
  public:
   PodPorts() = default;  // of a Pod without such a port

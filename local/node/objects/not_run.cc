@@ -62,7 +62,7 @@ Status Give(const Context& ctx, kube::Client& client, const kube::Object& worklo
   // Of an earlier try or node, which may have ended before it wrote the status; or of one that had this name before.
   kube::Object there = TRY(client.Get(ctx, kube::Builtin("Pod"), pod.ns(), pod.name()));
   if (IsOwnedBy(there, workload.uid())) return IsTold(there) ? Ok() : TellStatus(ctx, client, workload, there);
-  if (!IsOfAFormerOne(there, workload)) {
+  if (!IsOfAFormerOne(there, workload) && !IsTold(there)) {
     ctx.log.Warn("what isn't run here isn't told: its Pod's name is somebody else's",
                  {{"object", workload.kind() + " " + workload.ns() + "/" + workload.name()}, {"pod", there.name()}});
     return Ok();
@@ -76,7 +76,8 @@ Status TakeBack(const Context& ctx, kube::Client& client, const kube::Object& wo
   const std::string name = PodThatIsNotRun(workload).name();
   auto there = client.Get(ctx, kube::Builtin("Pod"), workload.ns(), name);
   if (!there.ok()) return there.code() == Code::kNotFound ? Ok() : Status(there.error());
-  if (!IsOwnedBy(*there, workload.uid())) return Ok();
+  // One that lost its owner, as by `kubectl delete --cascade=orphan`, has our word still.
+  if (!IsOwnedBy(*there, workload.uid()) && !IsTold(*there)) return Ok();
   Status done = client.Delete(ctx, kube::Builtin("Pod"), workload.ns(), name, {.uid = there->uid()});
   return !done.ok() && done.code() == Code::kNotFound ? Ok() : done;
 }

@@ -241,7 +241,7 @@ Status HandingOver::HandOn(const Context& ctx, api::Provider& provider, const Ob
       if (const kube::InventoryEntry* entry = inventory.Find(id)) left.Put(id, *entry);
     }
     TRY(AnnounceInventory(ctx, needs_.writer, provider, left));
-    return let_go;
+    return sent.ok() ? let_go : sent;
   }
   if (o.builtin_certificates && !plan.go.empty()) {
     for (const kube::ObjectId& id : plan.go) left.Remove(id);
