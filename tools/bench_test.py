@@ -202,6 +202,18 @@ class Picture(unittest.TestCase):
         self.assertEqual(heights, sorted(heights, reverse=True))  # more is higher
         self.assertIn("a < b", [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")])
 
+    def test_values_that_do_not_grow_are_drawn_too(self):
+        """Where all were the same power of ten it ended in a division by zero, after all had been measured."""
+        for points in ([(10, 1.0), (50, 1.0)], [(10, 10.0), (50, 10.0)], [(10, 64.0), (50, 64.0)], [(10, 2.0)]):
+            with self.subTest(points=points), tempfile.TemporaryDirectory() as folder:
+                drawn = plot.Plot("flat", "", "", "note")
+                drawn.add("measured", points)
+                drawn.add_line("line", lambda _, value=points[0][1]: value)
+                path = os.path.join(folder, "plot.svg")
+                drawn.write(path)
+                circles = xml.etree.ElementTree.parse(path).getroot().findall("{http://www.w3.org/2000/svg}circle")
+                self.assertEqual(len({circle.get("cy") for circle in circles}), 1)
+
 
 def audited(number, stage, verb, resource=None):
     reference = {"objectRef": {"resource": resource}} if resource else {}
