@@ -125,6 +125,18 @@ class Scale(unittest.TestCase):
         self.assertEqual(applies[21].body, "p0011-1")
         self.assertEqual(applies[21].label, models.provider(11).label)
 
+    def test_numbers_of_providers_are_asked_for(self):
+        for text, numbers in (("10", [10]), ("2,1000", [2, 1000]), (None, [10, 50, 200])):
+            with mock.patch.dict(os.environ, {"SCALE": text} if text else {}):
+                self.assertEqual(scale.asked(), numbers)
+        for text in ("", "ten", "10,", "1", "10,10", "10,-50", "2 000", "\u0662"):
+            with self.subTest(text=text), mock.patch.dict(os.environ, {"SCALE": text}), mock.patch.object(rig, "Bench", side_effect=AssertionError):
+                with self.assertRaisesRegex(AssetError, f"^SCALE={text}: different numbers of at least 2, with commas between$"):
+                    scale.run(1)
+        with mock.patch.dict(os.environ, {"DRIFTS": "0"}), mock.patch.object(rig, "Bench", side_effect=AssertionError):
+            with self.assertRaisesRegex(AssetError, "^DRIFTS=0: "):
+                scale.run(1)
+
     def test_connections_are_those_that_are_open_to_the_port(self):
         lines = [
             "   0: 0100007F:1F90 0100007F:192B 01 00000000:00000000 00:00000000 00000000     0        0 111 1 0 20 4 30 10 -1",

@@ -53,6 +53,15 @@ class Figures(unittest.TestCase):
         self.assertEqual(rows[0], ["ours", "2.00 s (1.00 to 3.00)", "4 (4 to 4)"])
         self.assertEqual(rows[2], ["ratio", "0.50", ""])
 
+    def test_a_number_of_the_environment_is_one(self):
+        for text, number in (("1", 1), ("20", 20), (None, 3)):
+            with mock.patch.dict(os.environ, {"ROUNDS": text} if text else {}):
+                self.assertEqual(figures.whole_number("ROUNDS", 3), number)
+        for text in ("", "0", "-1", "two", "1.5", "1,2"):
+            with self.subTest(text=text), mock.patch.dict(os.environ, {"ROUNDS": text}):
+                with self.assertRaisesRegex(AssetError, f"^ROUNDS={text}: a whole number of at least 1$"):
+                    figures.whole_number("ROUNDS", 3)
+
     def test_a_process_is_measured(self):
         wall, cpu = figures.times_ms(["/bin/sh", "-c", "exit 0"], {})
         self.assertGreater(wall, 0)
@@ -406,6 +415,18 @@ class Command(unittest.TestCase):
     def test_an_unknown_part_is_refused(self):
         done = subprocess.run([os.path.join(TOOLS, "bench"), "nothing"], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 1)
+        self.assertIn("no part is called nothing", done.stderr)
+
+    def test_what_a_variable_can_not_be_is_told_without_a_trace(self):
+        """A bad SCALE ended other parts too, and ROUNDS=0 ended each of them after what comes before its rounds."""
+        for part, variable, said in (("scale", "SCALE=ten", "different numbers of at least 2"), ("startup", "ROUNDS=0", "a whole number")):
+            name, value = variable.split("=")
+            environment = {**os.environ, name: value}
+            done = subprocess.run([os.path.join(TOOLS, "bench"), part], capture_output=True, text=True, check=False, env=environment)
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr, f"^bench: {variable}: {said}.*\n$")
+        environment = {**os.environ, "SCALE": "ten"}
+        done = subprocess.run([os.path.join(TOOLS, "bench"), "nothing"], capture_output=True, text=True, check=False, env=environment)
         self.assertIn("no part is called nothing", done.stderr)
 
 

@@ -29,17 +29,29 @@ import models
 import rig
 import steady
 import stream
-from figures import ROOT, fit, print_table
+from figures import ROOT, fit, print_table, whole_number
 from plot import Plot
 from progress import AssetError
 
-POINTS = [int(number) for number in os.environ.get("SCALE", "10,50,200").split(",")]
 PICTURED = (10, 50, 200, 1000)  # a run of all these draws the pictures of the page
-DRIFTS = int(os.environ.get("DRIFTS", "100"))
 DRIFTING = ("ConfigMap", "Role", "RoleBinding", "ServiceAccount")
 QUIET = 10.0
 NOBODYS = "/apis/apps/v1/namespaces/default/deployments"
 ACCEPTS_NOBODY = "v1alpha4"
+
+
+def asked():
+    """The numbers of providers. The contract that changes is the core's: it takes another provider to see it."""
+    text = os.environ.get("SCALE", "10,50,200")
+    numbers = [int(number) if number.isascii() and number.isdigit() else 0 for number in text.split(",")]
+    if min(numbers) < 2 or len(set(numbers)) < len(numbers):
+        raise AssetError(f"SCALE={text}: different numbers of at least 2, with commas between")
+    return numbers
+
+
+def drifts():
+    """How many objects are deleted."""
+    return whole_number("DRIFTS", 100)
 
 
 def limit(count):
@@ -154,7 +166,7 @@ def drifted(run, count):
     rng = random.Random(count)
     found = [target for of_kind in drift.targets(run.api, DRIFTING).values() for target in of_kind]
     before, seconds = passes(run), []
-    for number, target in enumerate(rng.sample(found, min(DRIFTS, len(found)))):
+    for number, target in enumerate(rng.sample(found, min(drifts(), len(found)))):
         create_nobodys(run.api, number)
         seconds.append(drift.restored_deletion(run.api, target, before=lambda: wake_all(run.api, number)))  # noqa: B023 - at once
     run.await_that("all passes are over", lambda: settled(run), limit(count))
@@ -323,7 +335,8 @@ def middle(measured):
 
 def run(rounds):
     """Prints the tables; `rounds` of each point."""
-    few = len(models.MODELS) + 1
+    few, counts = len(models.MODELS) + 1, asked()
+    drifts()  # what is wrong is told before anything is measured
     with rig.Bench() as bench:
         if lacking := bench.lacks(models.releases_needed()):
             print(f"left out: scale; RELEASES_DIR names no folder with {lacking}", file=sys.stderr)
@@ -333,5 +346,5 @@ def run(rounds):
             installed(run, few)
 
         templates = floor.record(bench, install_few)
-        points = {count: middle([one_point(bench, count, templates) for _ in range(rounds)]) for count in POINTS}
+        points = {count: middle([one_point(bench, count, templates) for _ in range(rounds)]) for count in counts}
     tell(points)
