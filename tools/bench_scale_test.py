@@ -17,6 +17,7 @@ TOOLS = os.path.dirname(os.path.realpath(__file__))
 sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("bench.d", "run.d", "assets.d")]
 
 import cluster  # noqa: E402
+import drift  # noqa: E402
 import floor  # noqa: E402
 import models  # noqa: E402
 import rig  # noqa: E402
@@ -110,6 +111,66 @@ class Floor(unittest.TestCase):
             run = mock.Mock(state=mock.Mock(path=folder), plane=mock.Mock(requests=lambda: []))
             with self.assertRaisesRegex(AssetError, "^floor_benchmark: /a: refused$"):
                 floor.send(run, [])
+
+
+class Counter:
+    """A run whose metrics tell of passes: `woken` for each workload that goes, at once."""
+
+    def __init__(self, woken):
+        self.woken, self.made, self.metrics, self.gone = woken, 5, 1, []
+        self.api, self.plane, self.processes = mock.Mock(write=self.write), mock.Mock(requests=lambda: []), mock.Mock()
+
+    def write(self, method, path, _):
+        self.gone.append(path)
+        self.made += self.woken
+
+    def await_that(self, what, holds, *_):
+        if not holds() and not holds():
+            raise AssetError(f"not after 1s: {what}")
+
+    def ask(self, *_):
+        return 200, f'a 1\ncontroller_runtime_reconcile_total{{result="success"}} {self.made - 3}\ncontroller_runtime_reconcile_total{{result="error"}} 3\n'
+
+
+class Drifted(unittest.TestCase):
+    def measure(self, woken, took, answer=None):
+        run = Counter(woken)
+        found = {"Role": [mock.Mock(path=f"/roles/{number}") for number in range(4)]}
+
+        def restored(_, __, patience, before):
+            before()
+            return min(took, patience)
+
+        with (
+            mock.patch.object(rig, "ask", answer or run.ask),
+            mock.patch("time.sleep"),
+            mock.patch.object(drift, "targets", return_value=found),
+            mock.patch.object(drift, "restored_deletion", restored),
+        ):
+            return scale.drifted(run, 10), run
+
+    def test_it_is_measured_while_all_are_looked_at(self):
+        values, run = self.measure(10, 0.25)
+        self.assertEqual(values, {"drift p50": 250, "drift p99": 250, "woken": 10})
+        self.assertEqual(len(set(run.gone)), 1 + 4)
+
+    def test_it_is_nothing_where_they_are_not(self):
+        """Plain drift passed for it once nobody was woken any more."""
+        for woken in (0, 9):
+            with self.subTest(woken=woken), self.assertRaisesRegex(AssetError, "all are looked at again$"):
+                self.measure(woken, 0.25)
+
+    def test_without_an_answer_no_pass_is_over(self):
+        for answer in ((0, ""), (200, "another 1\n")):
+            with self.subTest(answer=answer), self.assertRaisesRegex(AssetError, "^the operator's metrics have no controller_runtime_reconcile_total"):
+                self.measure(10, 0.25, lambda *_, answer=answer: answer)
+
+    def test_what_does_not_come_back_is_no_value(self):
+        """It was told as the 5.0 s for which it had been waited."""
+        values, _ = self.measure(10, 6.0)
+        self.assertEqual(values["drift p99"], 6000)
+        with self.assertRaisesRegex(AssetError, "^not back after 170s: /roles/"):
+            self.measure(10, 1000.0)
 
 
 class Scale(unittest.TestCase):
