@@ -98,6 +98,12 @@ class Floor(unittest.TestCase):
         self.assertEqual([(apply.label, apply.target) for apply in found], [("p", "/a?force=true"), ("p", "/j?force=true")])
         self.assertEqual([json.loads(apply.body)["spec"] for apply in found], [3, 2])
 
+    def test_without_a_deployment_there_is_nothing_to_wait_for(self):
+        applies = [floor.Apply("p", "/apis/apps/v1/namespaces/n/deployments/d?force=true", "{}"), floor.Apply("p", "/j", "{}")]
+        self.assertEqual(floor.with_workloads(applies), applies)
+        with self.assertRaisesRegex(AssetError, "^of 1 applies .* none is of a Deployment"):
+            floor.with_workloads(applies[1:])
+
     def test_an_apply_is_two_lines(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "applies")
@@ -175,16 +181,33 @@ class Drifted(unittest.TestCase):
 
 class Scale(unittest.TestCase):
     def test_the_applies_of_many_are_those_of_the_first_few_under_other_names(self):
-        templates = [floor.Apply("cluster-api", "/core", "core")]
+        applies = list(scale.applies_of(self.templates(), 12))
+        self.assertEqual(len(applies), 1 + models.OBJECTS * 11)
+        self.assertEqual(applies[0].target, "/core")
+        self.assertEqual([apply.target for apply in applies[1 :: models.OBJECTS]], [f"/p{number:04}/0" for number in range(1, 12)])
+        self.assertEqual(applies[-1].target, f"/p0011/{models.OBJECTS - 1}")
+        self.assertEqual(applies[-1].body, "p0011-1")
+        self.assertEqual(applies[-1].label, models.provider(11).label)
+
+    @staticmethod
+    def templates():
+        found = [floor.Apply("cluster-api", "/core", "core")]
         for number in range(1, len(models.MODELS) + 1):
             name = models.name_of(number)
-            templates += [floor.Apply(models.provider(number).label, f"/{name}/x", f"{name}-{number}"), floor.Apply(models.provider(number).label, f"/{name}/y", "")]
-        applies = list(scale.applies_of(templates, 12))
-        self.assertEqual(len(applies), 1 + 2 * 11)
-        self.assertEqual(applies[0].target, "/core")
-        self.assertEqual([apply.target for apply in applies[1::2]], [f"/p{number:04}/x" for number in range(1, 12)])
-        self.assertEqual(applies[21].body, "p0011-1")
-        self.assertEqual(applies[21].label, models.provider(11).label)
+            found += [floor.Apply(models.provider(number).label, f"/{name}/{item}", f"{name}-{number}") for item in range(models.OBJECTS)]
+        return found
+
+    def test_the_floor_has_no_fewer_objects_than_the_operator(self):
+        """It had fewer, and the ratios were wrong, where a provider's applies weren't found."""
+        label, whole = models.provider(3).label, self.templates()
+        for lacking, said in (
+            ([apply for apply in whole if apply.label != label], f"0 objects of {label}, and at least 50"),
+            ([apply for apply in whole if apply.target != "/p0003/7"], f"49 objects of {label}, and at least 50"),
+            (whole[1:], "0 objects of cluster-api, and at least 1"),
+        ):
+            with self.subTest(said=said), self.assertRaisesRegex(AssetError, said):
+                list(scale.applies_of(lacking, 4))
+        self.assertEqual(len(list(scale.applies_of(whole[: 1 + 2 * models.OBJECTS], 3))), 1 + 2 * models.OBJECTS, "of those that are measured")
 
     def test_numbers_of_providers_are_asked_for(self):
         for text, numbers in (("10", [10]), ("2,1000", [2, 1000]), (None, [10, 50, 200])):

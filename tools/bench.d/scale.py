@@ -77,6 +77,10 @@ def applies_of(templates, count):
     by_label = collections.defaultdict(list)
     for apply in templates:
         by_label[apply.label].append(apply)
+    for number in range(min(count, len(models.MODELS) + 1)):
+        label, least = models.provider(number).label, models.OBJECTS if number else 1
+        if (has := len(by_label[label])) < least:
+            raise AssetError(f"the operator applied {has} objects of {label}, and at least {least} are to be measured")
     for number in range(count):
         like = models.representative(number)
         for apply in by_label[models.provider(like).label]:
