@@ -179,6 +179,31 @@ class Drifted(unittest.TestCase):
             self.measure(10, 1000.0)
 
 
+class Watched(unittest.TestCase):
+    """What is measured over a while is of an operator that lives."""
+
+    LOG = [[("get", "leases")], [("get", "leases"), ("patch", "roles"), ("patch", "roles"), ("watch", "roles"), ("get", "secrets")]]
+
+    def run_of(self, check=None):
+        plane = mock.Mock(port=1, requests=mock.Mock(side_effect=self.LOG))
+        return mock.Mock(pid=os.getpid(), plane=plane, processes=mock.Mock(check=check or mock.Mock()))
+
+    def test_one_that_ends_is_no_measurement(self):
+        """It was told as one that asks nothing and takes nothing."""
+        for measure in (scale.at_rest, scale.restarted):
+            run = self.run_of(mock.Mock(side_effect=AssetError("operator ended by itself")))
+            with self.subTest(measure=measure.__name__), mock.patch("time.sleep"), mock.patch.object(scale, "await_all"):
+                with self.assertRaisesRegex(AssetError, "^operator ended by itself$"):
+                    measure(run, 10)
+
+    def test_what_a_restart_asks_is_told_by_name(self):
+        said = io.StringIO()
+        with mock.patch("time.sleep"), mock.patch.object(scale, "await_all"), contextlib.redirect_stderr(said):
+            values = scale.restarted(self.run_of(), 10)
+        self.assertEqual((values["writes"], values["reads"]), (2, 1))
+        self.assertEqual(said.getvalue(), "requests: {('patch', 'roles'): 2, ('get', 'secrets'): 1}\n")
+
+
 class Scale(unittest.TestCase):
     def test_the_applies_of_many_are_those_of_the_first_few_under_other_names(self):
         applies = list(scale.applies_of(self.templates(), 12))

@@ -125,6 +125,8 @@ def restarted(run, count):
     seconds, cpu = time.monotonic() - begin, rig.cpu_seconds(run.pid)
     time.sleep(QUIET)
     requests = rig.beyond_watches(run.plane.requests()[before:])
+    run.processes.check()
+    steady.say(requests)
     writes = sum(verb in rig.WRITES for verb, _ in requests)
     return {
         "restart": seconds,
@@ -140,11 +142,8 @@ def restarted(run, count):
 
 def at_rest(run, _):
     """Requests a minute but watches and the lease; CPU seconds an hour."""
-    before, cpu, begin = run.plane.requests(), rig.cpu_seconds(run.pid), time.monotonic()
-    time.sleep(steady.SECONDS)
-    spent, took = rig.cpu_seconds(run.pid) - cpu, time.monotonic() - begin
-    others, _, _ = steady.per_minute(run.plane.requests()[len(before) :], took)
-    return {"rest": others, "rest cpu": spent * 3600 / took}
+    others, _, _, cpu = steady.window(run)
+    return {"rest": others, "rest cpu": cpu}
 
 
 def wake_all(api, number):
