@@ -279,15 +279,38 @@ class Scale(unittest.TestCase):
         self.assertAlmostEqual(function(1000), 100)
         self.assertRegex(text, r"^linear fit: .* s \+ 0\.1 s per provider; no point is farther from it than 0%$")
 
+    COLUMNS = {key for table in scale.TABLES for key, *_ in table}
+
     def test_every_value_that_is_measured_is_told(self):
-        columns = {key for table in scale.TABLES for key, *_ in table}
-        self.assertLessEqual(set(scale.FITTED), columns)
-        values = dict.fromkeys(columns, 1.5)
-        said = io.StringIO()
-        with mock.patch.object(scale, "draw"), contextlib.redirect_stdout(said):
-            scale.tell({10: values, 50: dict.fromkeys(columns, 3.0)})
+        run = mock.MagicMock(pid=os.getpid())
+        run.plane.requests.return_value = []
+        run.plane.port = 1
+        with contextlib.ExitStack() as stack:
+            for patch in (
+                mock.patch("time.sleep"),
+                mock.patch.object(rig, "Rig", return_value=mock.MagicMock(__enter__=lambda _: run)),
+                mock.patch.multiple(models, prepare=mock.DEFAULT, create=mock.DEFAULT),
+                mock.patch.object(floor, "send", return_value={"seconds": 1.0, "cpu": 0.1}),
+                mock.patch.object(drift, "targets", return_value={"Role": [mock.Mock()]}),
+                mock.patch.object(drift, "restored_deletion", return_value=0.1),
+                mock.patch.object(scale, "passes", return_value=7),
+                mock.patch.object(scale, "changed_contract", return_value=(1.0, 2.0)),
+                contextlib.redirect_stderr(io.StringIO()),
+            ):
+                stack.enter_context(patch)
+            values = scale.one_point(None, 10, self.templates())
+        self.assertEqual(set(values), self.COLUMNS)
+
+    def test_medians_are_told_with_their_spread_and_have_their_lines(self):
+        self.assertLessEqual(set(scale.FITTED), self.COLUMNS)
+        said, drawn = io.StringIO(), mock.Mock()
+        with mock.patch.object(scale, "draw", drawn), contextlib.redirect_stdout(said):
+            scale.tell({10: [dict.fromkeys(self.COLUMNS, value) for value in (1.5, 9.0, 1.0)], 50: [dict.fromkeys(self.COLUMNS, 3.0)]})
         self.assertEqual(len(re.findall(r"(?m)^\| (?:10|50) \|", said.getvalue())), 2 * len(scale.TABLES))
+        self.assertIn("| 1.50 s (1.00 to 9.00) |", said.getvalue())
+        self.assertIn("| 3.0 MB (3.0 to 3.0) |", said.getvalue())
         self.assertEqual(said.getvalue().count("linear fit"), len(scale.FITTED))
+        self.assertEqual(drawn.call_args_list[0].args[3], [(10, 1.5), (50, 3.0)])
 
 
 if __name__ == "__main__":

@@ -95,15 +95,29 @@ class Usage(unittest.TestCase):
     def test_names_variables_that_are_read(self):
         with open(os.path.join(TOOLS, "bench"), encoding="utf-8") as file:
             usage = file.read().split('"""')[1]
-        named = re.findall(r"^  ([A-Z_]+(?:, [A-Z_]+)*)(?:=N)?(?:  |$)", usage, re.MULTILINE)
+        named = re.findall(r"^  ([A-Z_]+(?:, [A-Z_]+)*)(?:=N(?:,N)*)?(?:  |$)", usage, re.MULTILINE)
         names = {name for line in named for name in line.split(", ")}
-        self.assertLessEqual({"ROUNDS", "RELEASES_DIR", "CAPI_CLUSTERCTL", "AUDIT_LOG"}, names)
+        self.assertLessEqual({"ROUNDS", "SCALE", "RELEASES_DIR", "CAPI_CLUSTERCTL", "AUDIT_LOG"}, names)
         code = ""
         for path in [os.path.join(TOOLS, "bench"), *glob.glob(os.path.join(TOOLS, "bench.d", "*.py")), built.__file__]:
             with open(path, encoding="utf-8") as file:
                 code += file.read().replace(usage, "")
         for name in names:
             self.assertIn(f'"{name}"', code)
+
+    def test_says_how_many_rounds_each_part_has(self):
+        with open(os.path.join(TOOLS, "bench"), encoding="utf-8") as file:
+            text = file.read()
+        said = re.search(r"rounds of each \(([^)]*)\)", text)[1]
+        told = {}
+        for number, names in re.findall(r"(\d+) of ([^\d]*)", " ".join(said.split())):
+            told |= dict.fromkeys(re.findall(r"\w+", names.replace(" and ", " ")), number)
+        others = told.pop("others")
+        told.pop("the")
+        parts = dict(re.findall(r'^    "(\w+)": \([\w.]+, (\d+)\)', text, re.MULTILINE))
+        self.assertGreater(len(parts), 15)
+        self.assertEqual({part: told.get(part, others) for part in parts}, parts)
+        self.assertLessEqual(set(told), set(parts))
 
 
 class Init(unittest.TestCase):

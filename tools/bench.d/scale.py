@@ -18,7 +18,6 @@ import collections
 import json
 import os
 import random
-import statistics
 import sys
 import time
 
@@ -29,7 +28,7 @@ import models
 import rig
 import steady
 import stream
-from figures import ROOT, fit, print_table, whole_number
+from figures import ROOT, cell, fit, median, print_table, whole_number
 from plot import Plot
 from progress import AssetError
 
@@ -285,11 +284,12 @@ def one_point(bench, count, templates):
 
 TABLES = [
     [("objects", "", "objects"), ("floor", "s", "the floor"), ("floor cpu", "s", "CPU time of its program"), ("install", "s", "first installation"),
-     ("to the floor", "x", "ratio"), ("for each object", "x", "requests for each object"), ("install cpu", "s", "CPU time"),
+     ("to the floor", "x", "ratio"), ("install requests", "", "requests"), ("for each object", "x", "for each object"), ("install cpu", "s", "CPU time"),
      ("install peak", "MB", "peak memory")],
     [("restart", "s", "start to in sync"), ("restart cpu", "s", "CPU time of that"), ("writes", "", "writes"), ("reads", "", "other requests"),
      ("memory", "MB", "memory then"), ("peak", "MB", "peak"), ("threads", "", "threads"), ("connections", "", "connections")],
-    [("drift p50", "ms", "drift while all are looked at, p50"), ("drift p99", "ms", "p99"), ("woken", "", "passes for each deletion"), ("fan-out", "s", "the core's contract changes, until all say so"),
+    [("drift p50", "ms", "drift while all are looked at, p50"), ("drift p99", "ms", "p99"), ("woken", "", "passes for each deletion"),
+     ("fan-out", "s", "the core's contract changes, until all say so"),
      ("fan-out writes", "x", "status writes of each"), ("rest", "", "requests a minute at rest"), ("rest cpu", "s", "CPU s an hour")],
 ]  # fmt: skip
 FITTED = {
@@ -303,7 +303,6 @@ FITTED = {
     "fan-out": "A change of the core's contract",
     "rest cpu": "CPU time of an hour at rest",
 }
-FORMS = {"s": "{:.2f} s", "x": "{:.2f}", "ms": "{:.1f} ms", "MB": "{:.1f} MB", "": "{:.0f}"}
 
 
 def curve(points, key):
@@ -334,14 +333,17 @@ def draw(key, title, unit, found, function, text):
 
 
 def tell(points):
-    """Tables, lines and pictures of what was measured: the number of providers to its values."""
+    """Tables, lines and pictures of what was measured: the number of providers to the values of each round."""
     for table in TABLES:
-        rows = [[str(count), *(FORMS[unit].format(values[key]) for key, unit, _ in table)] for count, values in points.items()]
+        rows = []
+        for count, rounds in points.items():
+            rows.append([str(count), *(cell([values[key] for values in rounds], unit) for key, unit, _ in table)])
         print_table(["providers", *(title for *_, title in table)], rows)
     print()
+    middles = {count: middle(rounds) for count, rounds in points.items()}
     units = {key: unit for table in TABLES for key, unit, _ in table}
     for key, title in FITTED.items():
-        if found := curve(points, key):
+        if found := curve(middles, key):
             function, text = line_of(found, units[key])
             print(f"{title}: {text}")
             draw(key, title, units[key], found, function, text)
@@ -350,7 +352,7 @@ def tell(points):
 
 def middle(measured):
     """The median of each value."""
-    return {key: statistics.median(values[key] for values in measured) for key in measured[0]}
+    return {key: median(values[key] for values in measured) for key in measured[0]}
 
 
 def run(rounds):
@@ -366,5 +368,5 @@ def run(rounds):
             installed(run, few)
 
         templates = floor.record(bench, install_few)
-        points = {count: middle([one_point(bench, count, templates) for _ in range(rounds)]) for count in counts}
+        points = {count: [one_point(bench, count, templates) for _ in range(rounds)] for count in counts}
     tell(points)
