@@ -79,7 +79,7 @@ Applies ReadApplies(const char* path) {
     if (apply.target.find("/deployments/") != std::string::npos) out.deployment_keys.insert(KeyOf(apply.target));
     (crd ? out.crds : out.others).push_back(std::move(apply));
   }
-  if (out.crds.empty() && out.others.empty()) Fail(fmt::format("{} has no applies", path));
+  if (out.deployment_keys.empty()) Fail(fmt::format("{} has no apply of a Deployment: nothing to wait for", path));
   return out;
 }
 

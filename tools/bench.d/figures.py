@@ -7,9 +7,19 @@ import sys
 import tempfile
 import time
 
+from progress import AssetError
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 
 median = statistics.median
+
+
+def whole_number(name, default):
+    """What a variable of the environment is set to: at least 1."""
+    text = os.environ.get(name, str(default))
+    if not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise AssetError(f"{name}={text}: a whole number of at least 1")
+    return int(text)
 
 
 def cell(values, unit):

@@ -53,7 +53,14 @@ def record(bench, install_all):
         install_all(run)
         run.plane.requests()  # until they are in the log
         with open(run.plane.audit_log, encoding="utf-8") as file:
-            return recorded(file)
+            return with_workloads(recorded(file))
+
+
+def with_workloads(applies):
+    """Fails where there is no Deployment for whose availability the program would wait."""
+    if not any("/deployments/" in apply.target for apply in applies):
+        raise AssetError(f"of {len(applies)} applies of the operator none is of a Deployment: there is nothing to wait for")
+    return applies
 
 
 def write(path, applies):

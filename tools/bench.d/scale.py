@@ -18,7 +18,6 @@ import collections
 import json
 import os
 import random
-import statistics
 import sys
 import time
 
@@ -29,17 +28,30 @@ import models
 import rig
 import steady
 import stream
-from figures import ROOT, fit, print_table
+from figures import ROOT, cell, fit, median, print_table, whole_number
 from plot import Plot
 from progress import AssetError
 
-POINTS = [int(number) for number in os.environ.get("SCALE", "10,50,200").split(",")]
 PICTURED = (10, 50, 200, 1000)  # a run of all these draws the pictures of the page
-DRIFTS = int(os.environ.get("DRIFTS", "100"))
 DRIFTING = ("ConfigMap", "Role", "RoleBinding", "ServiceAccount")
 QUIET = 10.0
+PASSES = "controller_runtime_reconcile_total{"
 NOBODYS = "/apis/apps/v1/namespaces/default/deployments"
 ACCEPTS_NOBODY = "v1alpha4"
+
+
+def asked():
+    """The numbers of providers. The contract that changes is the core's: it takes another provider to see it."""
+    text = os.environ.get("SCALE", "10,50,200")
+    numbers = [int(number) if number.isascii() and number.isdigit() else 0 for number in text.split(",")]
+    if min(numbers) < 2 or len(set(numbers)) < len(numbers):
+        raise AssetError(f"SCALE={text}: different numbers of at least 2, with commas between")
+    return numbers
+
+
+def drifts():
+    """How many objects are deleted."""
+    return whole_number("DRIFTS", 100)
 
 
 def limit(count):
@@ -64,6 +76,10 @@ def applies_of(templates, count):
     by_label = collections.defaultdict(list)
     for apply in templates:
         by_label[apply.label].append(apply)
+    for number in range(min(count, len(models.MODELS) + 1)):
+        label, least = models.provider(number).label, models.OBJECTS if number else 1
+        if (has := len(by_label[label])) < least:
+            raise AssetError(f"the operator applied {has} objects of {label}, and at least {least} are to be measured")
     for number in range(count):
         like = models.representative(number)
         for apply in by_label[models.provider(like).label]:
@@ -108,6 +124,8 @@ def restarted(run, count):
     seconds, cpu = time.monotonic() - begin, rig.cpu_seconds(run.pid)
     time.sleep(QUIET)
     requests = rig.beyond_watches(run.plane.requests()[before:])
+    run.processes.check()
+    steady.say(requests)
     writes = sum(verb in rig.WRITES for verb, _ in requests)
     return {
         "restart": seconds,
@@ -123,11 +141,8 @@ def restarted(run, count):
 
 def at_rest(run, _):
     """Requests a minute but watches and the lease; CPU seconds an hour."""
-    before, cpu, begin = run.plane.requests(), rig.cpu_seconds(run.pid), time.monotonic()
-    time.sleep(steady.SECONDS)
-    spent, took = rig.cpu_seconds(run.pid) - cpu, time.monotonic() - begin
-    others, _, _ = steady.per_minute(run.plane.requests()[len(before) :], took)
-    return {"rest": others, "rest cpu": spent * 3600 / took}
+    others, _, _, cpu = steady.window(run)
+    return {"rest": others, "rest cpu": cpu}
 
 
 def wake_all(api, number):
@@ -144,22 +159,38 @@ def create_nobodys(api, number):
 
 
 def passes(run):
-    """How many passes the operator has made."""
+    """How many passes the operator has made; never 0 for want of an answer, with which all of them would seem to be over."""
     lines = rig.ask(run.metrics, "/metrics")[1].splitlines()
-    return sum(float(line.rpartition(" ")[2]) for line in lines if line.startswith("controller_runtime_reconcile_total{"))
+    found = [float(line.rpartition(" ")[2]) for line in lines if line.startswith(PASSES)]
+    if not found:
+        raise AssetError(f"the operator's metrics have no {PASSES}...}}")
+    return sum(found)
+
+
+def looked_at(run, count):
+    """Fails where a workload that goes doesn't wake all providers: drift would be measured beside nothing."""
+    create_nobodys(run.api, "alone")
+    run.await_that("all passes are over", lambda: settled(run), limit(count))
+    before = passes(run)
+    wake_all(run.api, "alone")
+    run.await_that("all are looked at again", lambda: passes(run) >= before + count, limit(count))
+    run.await_that("all passes are over", lambda: settled(run), limit(count))
 
 
 def drifted(run, count):
     """Milliseconds until a deleted object is back, while all providers are being looked at again."""
     rng = random.Random(count)
     found = [target for of_kind in drift.targets(run.api, DRIFTING).values() for target in of_kind]
+    looked_at(run, count)
     before, seconds = passes(run), []
-    for number, target in enumerate(rng.sample(found, min(DRIFTS, len(found)))):
+    for number, target in enumerate(rng.sample(found, min(drifts(), len(found)))):
         create_nobodys(run.api, number)
-        seconds.append(drift.restored_deletion(run.api, target, before=lambda: wake_all(run.api, number)))  # noqa: B023 - at once
+        took = drift.restored_deletion(run.api, target, limit(count), before=lambda: wake_all(run.api, number))  # noqa: B023 - at once
+        if took >= limit(count):
+            raise AssetError(f"not back after {limit(count)}s: {target.path}")
+        seconds.append(took)
     run.await_that("all passes are over", lambda: settled(run), limit(count))
     woken = (passes(run) - before) / len(seconds)
-    print(f"{count} providers: {woken:.0f} passes for each of {len(seconds)} deletions", file=sys.stderr)
     return {"drift p50": edits.percentile(seconds, 50) * 1000, "drift p99": edits.percentile(seconds, 99) * 1000, "woken": woken}
 
 
@@ -253,11 +284,12 @@ def one_point(bench, count, templates):
 
 TABLES = [
     [("objects", "", "objects"), ("floor", "s", "the floor"), ("floor cpu", "s", "CPU time of its program"), ("install", "s", "first installation"),
-     ("to the floor", "x", "ratio"), ("for each object", "x", "requests for each object"), ("install cpu", "s", "CPU time"),
+     ("to the floor", "x", "ratio"), ("install requests", "", "requests"), ("for each object", "x", "for each object"), ("install cpu", "s", "CPU time"),
      ("install peak", "MB", "peak memory")],
     [("restart", "s", "start to in sync"), ("restart cpu", "s", "CPU time of that"), ("writes", "", "writes"), ("reads", "", "other requests"),
      ("memory", "MB", "memory then"), ("peak", "MB", "peak"), ("threads", "", "threads"), ("connections", "", "connections")],
-    [("drift p50", "ms", "drift while all are looked at, p50"), ("drift p99", "ms", "p99"), ("fan-out", "s", "the core's contract changes, until all say so"),
+    [("drift p50", "ms", "drift while all are looked at, p50"), ("drift p99", "ms", "p99"), ("woken", "", "passes for each deletion"),
+     ("fan-out", "s", "the core's contract changes, until all say so"),
      ("fan-out writes", "x", "status writes of each"), ("rest", "", "requests a minute at rest"), ("rest cpu", "s", "CPU s an hour")],
 ]  # fmt: skip
 FITTED = {
@@ -271,7 +303,6 @@ FITTED = {
     "fan-out": "A change of the core's contract",
     "rest cpu": "CPU time of an hour at rest",
 }
-FORMS = {"s": "{:.2f} s", "x": "{:.2f}", "ms": "{:.1f} ms", "MB": "{:.1f} MB", "": "{:.0f}"}
 
 
 def curve(points, key):
@@ -302,14 +333,17 @@ def draw(key, title, unit, found, function, text):
 
 
 def tell(points):
-    """Tables, lines and pictures of what was measured: the number of providers to its values."""
+    """Tables, lines and pictures of what was measured: the number of providers to the values of each round."""
     for table in TABLES:
-        rows = [[str(count), *(FORMS[unit].format(values[key]) for key, unit, _ in table)] for count, values in points.items()]
+        rows = []
+        for count, rounds in points.items():
+            rows.append([str(count), *(cell([values[key] for values in rounds], unit) for key, unit, _ in table)])
         print_table(["providers", *(title for *_, title in table)], rows)
     print()
+    middles = {count: middle(rounds) for count, rounds in points.items()}
     units = {key: unit for table in TABLES for key, unit, _ in table}
     for key, title in FITTED.items():
-        if found := curve(points, key):
+        if found := curve(middles, key):
             function, text = line_of(found, units[key])
             print(f"{title}: {text}")
             draw(key, title, units[key], found, function, text)
@@ -318,12 +352,13 @@ def tell(points):
 
 def middle(measured):
     """The median of each value."""
-    return {key: statistics.median(values[key] for values in measured) for key in measured[0]}
+    return {key: median(values[key] for values in measured) for key in measured[0]}
 
 
 def run(rounds):
     """Prints the tables; `rounds` of each point."""
-    few = len(models.MODELS) + 1
+    few, counts = len(models.MODELS) + 1, asked()
+    drifts()  # what is wrong is told before anything is measured
     with rig.Bench() as bench:
         if lacking := bench.lacks(models.releases_needed()):
             print(f"left out: scale; RELEASES_DIR names no folder with {lacking}", file=sys.stderr)
@@ -333,5 +368,5 @@ def run(rounds):
             installed(run, few)
 
         templates = floor.record(bench, install_few)
-        points = {count: middle([one_point(bench, count, templates) for _ in range(rounds)]) for count in POINTS}
+        points = {count: [one_point(bench, count, templates) for _ in range(rounds)] for count in counts}
     tell(points)
