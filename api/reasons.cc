@@ -1,5 +1,7 @@
 #include "api/reasons.h"
 
+#include "base/strings.h"
+
 namespace capi::api {
 namespace {
 
@@ -296,6 +298,11 @@ const ReasonInfo* FindReason(std::string_view reason) {
     if (info.reason == reason) return &info;
   }
   return nullptr;
+}
+
+std::string ReasonPlace(std::string_view reason) {
+  if (FindReason(reason) == nullptr) return "";
+  return "docs/reasons.md#" + ToLower(reason);
 }
 
 }  // namespace capi::api

@@ -222,6 +222,7 @@ class RealOperator(Run):
         os.symlink(self.run_folder, os.path.join(checkout, "build", "run"))
         path = os.pathsep.join((os.path.dirname(built.find("clusterctl")), os.path.dirname(plan.find("kubectl")), os.environ["PATH"]))
         environment = dict(os.environ, HOME=self.folder, KUBECONFIG=self.kubeconfig, PATH=path, CLUSTERCTL_DISABLE_VERSIONCHECK="true")
+        self.assertEqual(pages.headings("docs/tutorial.md"), list(TUTORIAL))
         for heading, wanted in TUTORIAL.items():
             said = ""
             for block in pages.blocks(heading, "docs/tutorial.md"):

@@ -1,10 +1,17 @@
 #!/usr/bin/env python3
-"""Tests of what tools/site does with pages, and of its list of them. The generator itself isn't run."""
+"""Tests of what tools/site does with pages and folders, and of its list of pages. The generator itself isn't run."""
 
+import contextlib
+import importlib.machinery
+import importlib.util
+import io
 import os
 import re
 import sys
+import tempfile
+import types
 import unittest
+from unittest import mock
 
 sys.dont_write_bytecode = True
 TOOLS = os.path.dirname(os.path.realpath(__file__))
@@ -12,6 +19,14 @@ ROOT = os.path.dirname(TOOLS)
 sys.path.insert(0, os.path.join(TOOLS, "site.d"))
 
 import pages  # noqa: E402
+
+
+def load():
+    """tools/site, whose name no import takes."""
+    loader = importlib.machinery.SourceFileLoader("tools_site", os.path.join(TOOLS, "site"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("tools_site", loader))
+    loader.exec_module(module)
+    return module
 
 
 def read(*names):
@@ -33,6 +48,56 @@ class Prepared(unittest.TestCase):
         for name, (text, wanted) in cases.items():
             with self.subTest(name):
                 self.assertEqual(pages.prepare(text), wanted)
+
+
+class Folders(unittest.TestCase):
+    """Where the site goes: what somebody else put there stays."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="site-test-")
+        self.addCleanup(folder.cleanup)
+        self.target = os.path.join(folder.name, "www")
+        self.site = load()
+
+    def make(self, page="one.html"):
+        def generate(arguments, **_):
+            made = arguments[arguments.index("-d") + 1]
+            os.makedirs(made)
+            with open(os.path.join(made, page), "w", encoding="ascii"):
+                pass
+            return types.SimpleNamespace(returncode=0)
+
+        said = io.StringIO()
+        with (
+            mock.patch.object(sys, "argv", ["site", self.target]),
+            mock.patch.object(self.site, "environment", lambda: "python3"),
+            mock.patch.object(self.site.subprocess, "run", generate),
+            contextlib.redirect_stdout(said),
+            contextlib.redirect_stderr(said),
+        ):
+            return self.site.main(), said.getvalue()
+
+    def test_a_folder_of_others_is_refused_whatever_is_in_it(self):
+        os.mkdir(self.target)
+        for name in ("index.html", "other"):
+            with open(os.path.join(self.target, name), "w", encoding="ascii"):
+                pass
+        code, said = self.make()
+        self.assertEqual((code, sorted(os.listdir(self.target))), (1, ["index.html", "other"]))
+        self.assertIn("that tools/site hasn't made", said)
+
+    def test_a_file_is_refused(self):
+        with open(self.target, "w", encoding="ascii"):
+            pass
+        code, said = self.make()
+        self.assertEqual((code, os.path.isfile(self.target)), (1, True))
+        self.assertIn("is no folder", said)
+
+    def test_its_own_is_replaced(self):
+        os.mkdir(self.target)
+        for page in ("one.html", "two.html"):
+            self.assertEqual(self.make(page)[0], 0)
+            self.assertEqual(sorted(os.listdir(self.target)), [self.site.MARK, page])
 
 
 class Loads(unittest.TestCase):

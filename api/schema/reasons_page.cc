@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "api/reasons.h"
-#include "base/strings.h"
 
 namespace capi::api {
 namespace {
@@ -97,8 +96,7 @@ constexpr Hint kSee[] = {
     {reason::kAdditionalManifestsNotFound,
      "`clusterctl why NAME` names the ConfigMap; `kubectl get configmaps -n NAMESPACE` shows those that are there."},
     {reason::kCrossNamespaceReference,
-     "`clusterctl why NAME` names the field; `kubectl get KIND NAME -n NAMESPACE -o yaml` shows it. `clusterctl lint "
-     "FILE` finds it before it reaches a cluster."},
+     "`clusterctl why NAME` names the field; `kubectl get KIND NAME -n NAMESPACE -o yaml` shows it."},
     {reason::kServiceAccountNotFound, "`kubectl get serviceaccounts -n NAMESPACE`"},
     {reason::kServiceAccountRequired,
      "`kubectl get KIND NAME -n NAMESPACE -o jsonpath='{.spec.serviceAccountName}'` prints nothing."},
@@ -125,8 +123,7 @@ constexpr Hint kSee[] = {
      "the same release on your machine."},
     {reason::kVerificationFailed, "`clusterctl why NAME` says which file, digest or key it is."},
     {reason::kVerificationRequired,
-     "`clusterctl why NAME` names the field; `kubectl get KIND NAME -n NAMESPACE -o yaml` shows it. `clusterctl lint "
-     "FILE` finds it before it reaches a cluster."},
+     "`clusterctl why NAME` names the field; `kubectl get KIND NAME -n NAMESPACE -o yaml` shows it."},
     {reason::kWaitingForCoreProviderReady, "`kubectl get coreproviders -A`, then `clusterctl why cluster-api`."},
     {reason::kMissingKinds,
      "`clusterctl why NAME` names the kinds; `kubectl api-resources` lists those that the cluster has."},
@@ -182,10 +179,9 @@ std::string_view Find(std::span<const Hint> hints, std::string_view reason) {
 constexpr std::string_view kIntroduction =
     "# Conditions and reasons\n\n"
     "Printed from api/reasons.cc and api/schema/reasons_page.cc by `gen_crds`; do not edit.\n\n"
-    "`clusterctl why NAME` says what holds a provider back, and ends in the place on this page. Each condition of a\n"
-    "provider has one of these reasons, and a message with the particulars. What holds a provider back is the reason "
-    "of\n"
-    "`Ready`, too: a paragraph names `Ready` only where that says more.\n\n"
+    "`clusterctl why NAME` says what holds a provider back, and its line `See` is the place on this page. Each\n"
+    "condition of a provider has one of these reasons, and a message with the particulars. What holds a provider back\n"
+    "is the reason of `Ready`, too: a paragraph names `Ready` only where that says more.\n\n"
     "In the commands, KIND is the kind of your provider (such as `infrastructureprovider`), NAME its name, and "
     "NAMESPACE\n"
     "the namespace of its object.\n";
@@ -200,11 +196,6 @@ std::string Paragraph(const ReasonInfo& info) {
 }
 
 }  // namespace
-
-std::string ReasonPlace(std::string_view reason) {
-  if (FindReason(reason) == nullptr) return "";
-  return "docs/reasons.md#" + ToLower(reason);
-}
 
 std::string ReasonsMarkdown() {
   std::string out(kIntroduction);

@@ -1,7 +1,8 @@
 """Which test names a reason of api/reasons.h: the one that docs/reasons.md sends a reader to.
 
-An end-to-end test goes before a unit test of the operator, and a scenario before other end-to-end tests. The names are kept in
-api/schema/reasons_shown_by.inc, so that neither the build nor the page reads the tests.
+An end-to-end test goes before a unit test of the operator, a place in a test before one in a helper, and only then a scenario
+before other end-to-end tests. The names are kept in api/schema/reasons_shown_by.inc, so that neither the build nor the page reads
+the tests.
 """
 
 import re
@@ -12,6 +13,16 @@ FILE = "api/schema/reasons_shown_by.inc"
 HEAD = "// Written by `tools/check_rules --write`: the test that names a reason.\n"
 # A condition type has the same name: in a text it says nothing of the reason.
 TYPES = {"ProviderInstalled", "ProviderUpgraded", "UpgradeAvailable", "StorageMigrated", "Paused"}
+# Others use these words, too: Kubernetes, Argo CD, Cluster API's own conditions, what our programs print. As a text they count in the
+# file that means ours alone.
+WORDS_OF_OTHERS = {
+    "UpToDate": "operator/report/summarize_updates_test.cc",
+    "Upgrading": "operator/decide/rollout_test.cc",
+    "Progressing": "operator/decide/pause_test.cc",
+    "InstallFailed": "operator/act/actor_install_test.cc",
+    "InternalError": "operator/report/reporter_test.cc",
+    "Deleting": "operator/report/reporter_test.cc",
+}
 RANKS = (
     (r"e2e/scenarios/\w+_test\.cc", True),
     (r"e2e/.*_test\.cc", True),
@@ -48,20 +59,31 @@ def without_comments(name, text):
     return re.sub(rf"(^|\s){mark}[^\n]*", r"\1", text)
 
 
+def places(constant, reason, texts):
+    """(file, position) of each place that names it."""
+    for name, text in texts.items():
+        word = rf"\breason::{constant}\b"
+        if reason not in TYPES and WORDS_OF_OTHERS.get(reason, name) == name:
+            word += rf"|(?<![\w.]){reason}(?![\w(])"
+        for match in re.finditer(word, text):
+            yield name, match.start()
+
+
+def without_a_test(constants, text):
+    """The reasons that FILE's text has no row of; not those of which a text can't tell."""
+    return [reason for constant, reason in constants.items() if reason not in TYPES and f"{{reason::{constant}, " not in text]
+
+
 def rows(constants):
     """The text of FILE for these reasons: {"kInUse": "InUse", ...}."""
-    texts = {name: without_comments(name, sources.text(name)) for name in sources.all_files() if rank(name)}
+    texts = {name: without_comments(name, sources.text(name)) for name in sources.all_files() if rank(name) and name != "api/reasons_test.cc"}
     out = ""
     for constant, reason in constants.items():
-        word = rf"\breason::{constant}\b" if reason in TYPES else rf"\breason::{constant}\b|(?<![\w.]){reason}(?![\w(])"
         found = []
-        for name, text in texts.items():
-            if name == "api/reasons_test.cc":
-                continue
+        for name, position in places(constant, reason, texts):
             number, is_whole = rank(name)
-            for match in re.finditer(word, text):
-                test = test_around(name, text, match.start())
-                found.append((not is_whole, not test, number, name, test))
+            test = test_around(name, texts[name], position)
+            found.append((not is_whole, not test, number, name, test))
         if found:
             unit, _, _, name, test = min(found)
             words = f"`{name}`" + (f", `{test}`" if test else "") + (" (a unit test)" if unit else "")
