@@ -49,6 +49,7 @@ class Controller::Impl {
   WorkQueue& queue() { return queue_; }
 
   void Run(const Context& ctx) {
+    queue_.BeginWork();
     std::vector<std::jthread> workers;
     for (int i = 0; i < options_.workers; ++i) workers.emplace_back([this, &ctx] { Work(ctx); });
   }

@@ -9,6 +9,19 @@ namespace capi::kube {
 WorkQueue::WorkQueue(Clock& clock, BackoffOptions backoff, unsigned seed, WorkQueueEvents* events)
     : clock_(clock), options_(backoff), events_(events), random_(seed) {}
 
+void WorkQueue::BeginWork() {
+  MutexLock lock(mu_);
+  Line& later = LineOf(Priority::kLater);
+  for (Line& line : ready_) {
+    if (&line != &later) later.merge(line);
+  }
+  for (auto& [key, asked] : dirty_) {
+    asked.priority = Priority::kLater;
+    asked.since = asked.moved = clock_.Monotonic();
+  }
+  for (Priority priority : kPriorities) ReportSize(priority);
+}
+
 void WorkQueue::Add(const std::string& key, Priority priority) {
   MutexLock lock(mu_);
   timed_.erase(key);
@@ -16,9 +29,12 @@ void WorkQueue::Add(const std::string& key, Priority priority) {
 }
 
 void WorkQueue::AddLocked(const std::string& key, Priority priority) {
-  ForgetTime(key);
-  auto [known, is_new] = dirty_.try_emplace(key, Asked{clock_.Monotonic(), priority});
+  auto time = waiting_.find(key);
+  if (time != waiting_.end() && time->second.priority <= priority) ForgetTime(key);
+  const MonoTime now = clock_.Monotonic();
+  auto [known, is_new] = dirty_.try_emplace(key, Asked{now, now, priority});
   if (!is_new) return MoveUp(key, known->second, priority);
+  known->second.place = ++last_place_;
   if (events_ != nullptr) events_->OnAdd();
   if (!processing_.contains(key)) PushReady(key, known->second);
 }
@@ -26,22 +42,22 @@ void WorkQueue::AddLocked(const std::string& key, Priority priority) {
 void WorkQueue::MoveUp(const std::string& key, Asked& asked, Priority priority) {
   if (priority <= asked.priority) return;
   const Priority former = std::exchange(asked.priority, priority);
-  if (asked.place == 0) return;
-  LineOf(former).erase(asked.place);
+  asked.moved = clock_.Monotonic();
+  if (LineOf(former).erase(asked.place) == 0) return;  // it is in work still
   ReportSize(former);
   PushReady(key, asked);
 }
 
 void WorkQueue::AddAfter(const std::string& key, Millis delay, Priority priority) {
   MutexLock lock(mu_);
-  const bool is_asked = dirty_.contains(key);
+  auto asked = dirty_.find(key);
   if (delay <= Millis(0)) {
-    if (!is_asked) timed_.erase(key);
+    if (asked == dirty_.end()) timed_.erase(key);
     auto work = processing_.find(key);
     AddLocked(key, work == processing_.end() ? priority : std::max(priority, work->second.priority));
     return;
   }
-  if (is_asked) return;
+  if (asked != dirty_.end() && priority <= asked->second.priority) return;
   if (events_ != nullptr) events_->OnAddAfter();
   MonoTime due = clock_.Monotonic() + delay;
   auto known = waiting_.find(key);
@@ -91,17 +107,16 @@ std::optional<std::string> WorkQueue::Get(const std::stop_token& stop) {
 // Of the keys that are ready: the priority whose first one is next.
 std::optional<Priority> WorkQueue::NextTurn(MonoTime now) {
   std::optional<Priority> first, longest;
-  MonoTime since = MonoTime::max();
+  std::uint64_t place = last_place_ + 1;
   for (Priority priority : kPriorities) {
     const Line& line = LineOf(priority);
     if (line.empty()) continue;
-    const MonoTime asked = dirty_.at(line.begin()->second).since;
     if (!first) first = priority;
-    if (asked >= since) continue;
+    if (line.begin()->first >= place) continue;
     longest = priority;
-    since = asked;
+    place = line.begin()->first;
   }
-  if (longest == first || now - since < kOverdue) return first;
+  if (longest == first || now - dirty_.at(LineOf(*longest).begin()->second).since < kOverdue) return first;
   if (++turns_without_overdue_ < kTurnsPerOverdue) return first;
   turns_without_overdue_ = 0;
   return longest;
@@ -111,8 +126,9 @@ std::string WorkQueue::TakeFirst(Priority priority, MonoTime now) {
   Line& line = LineOf(priority);
   std::string key = std::move(line.begin()->second);
   line.erase(line.begin());
-  if (events_ != nullptr) events_->OnGet(priority, now - dirty_.at(key).since);
+  if (events_ != nullptr) events_->OnGet(priority, now - dirty_.at(key).moved);
   dirty_.erase(key);
+  ForgetTime(key);
   processing_.emplace(key, Work{now, priority});
   ReportSize(priority);
   return key;
@@ -157,8 +173,7 @@ WorkInHand WorkQueue::in_hand() const {
   return work;
 }
 
-void WorkQueue::PushReady(const std::string& key, Asked& asked) {
-  asked.place = ++last_place_;
+void WorkQueue::PushReady(const std::string& key, const Asked& asked) {
   LineOf(asked.priority).emplace(asked.place, key);
   ReportSize(asked.priority);
   changed_.notify_one();
@@ -178,9 +193,11 @@ void WorkQueue::ForgetTime(const std::string& key) {
 void WorkQueue::PromoteDue() {
   MonoTime now = clock_.Monotonic();
   while (!by_time_.empty() && by_time_.begin()->first <= now) {
-    std::string key = by_time_.begin()->second;
-    timed_.insert(key);
-    AddLocked(key, waiting_.at(key).priority);
+    const std::string key = by_time_.begin()->second;
+    const Priority priority = waiting_.at(key).priority;
+    ForgetTime(key);
+    if (!dirty_.contains(key)) timed_.insert(key);
+    AddLocked(key, priority);
   }
 }
 

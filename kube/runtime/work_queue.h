@@ -18,7 +18,8 @@
 
 namespace capi::kube {
 
-// Who comes first: those of a higher priority before all of a lower one, and among themselves who came first.
+// Who comes first: those of a higher priority before all of a lower one, and among themselves who was asked for first,
+// with whichever priority.
 enum class Priority { kLater, kNormal, kNow };
 inline constexpr std::array kPriorities = {Priority::kNow, Priority::kNormal, Priority::kLater};  // the highest first
 
@@ -43,7 +44,7 @@ class WorkQueueEvents {
   virtual void OnSize(Priority priority, size_t size) = 0;  // keys of it that are ready, whenever that changes
   virtual void OnAdd() = 0;                                 // a key that wasn't asked for already
   virtual void OnAddAfter() = 0;                            // a key that is to come later
-  virtual void OnGet(Priority priority, MonoTime::duration waited) = 0;
+  virtual void OnGet(Priority priority, MonoTime::duration waited) = 0;  // with that priority
   virtual void OnDone(MonoTime::duration worked) = 0;
 };
 
@@ -58,10 +59,14 @@ class WorkQueue {
   // `events` outlives the queue; null for nobody.
   WorkQueue(Clock& clock, BackoffOptions backoff, unsigned seed, WorkQueueEvents* events = nullptr);
 
-  // A key that waits already moves up to `priority`, as the last one there, and never down.
+  // The time begins at which keys are got: what waits already was there before that. It moves down to kLater, in its
+  // order, and has waited since now.
+  void BeginWork();
+  // A key that waits already moves up to `priority`, and never down.
   void Add(const std::string& key, Priority priority);
-  // The earliest time wins; Add supersedes it, also one that came before and waits to be worked on. A key in work that
-  // is to go on without a delay keeps the priority that it was got with, where that is the higher one.
+  // The earliest time wins. What asks for the key without a delay supersedes it, whichever of the two comes first,
+  // where its priority isn't the lower one; else the key moves up when the time has come. A key in work that is to go
+  // on without a delay keeps the priority that it was got with, where that is the higher one.
   void AddAfter(const std::string& key, Millis delay, Priority priority = Priority::kNormal);
   // A try of the key failed: the time until the next one, which the caller schedules and may tell (behaviour.md F5). It
   // doubles with each failure until Forget, or until one with another `base`, and is at least `at_least`. A try that
@@ -86,9 +91,9 @@ class WorkQueue {
   };
   // What asks for a key that is ready, or will be when it is done.
   struct Asked {
-    MonoTime since;
+    MonoTime since, moved;  // with any priority; with this one
     Priority priority;
-    std::uint64_t place = 0;  // in its line; 0 while it is in none
+    std::uint64_t place = 0;  // in the order in which all were asked for, and so in its line
   };
   struct Work {
     MonoTime since;
@@ -98,7 +103,7 @@ class WorkQueue {
     MonoTime at;
     Priority priority;
   };
-  using Line = std::map<std::uint64_t, std::string>;  // keys by the order in which they came
+  using Line = std::map<std::uint64_t, std::string>;  // keys by their place
   Line& LineOf(Priority priority) CAPI_REQUIRES(mu_) { return ready_[static_cast<size_t>(priority)]; }
   void AddLocked(const std::string& key, Priority priority) CAPI_REQUIRES(mu_);
   void MoveUp(const std::string& key, Asked& asked, Priority priority) CAPI_REQUIRES(mu_);
@@ -107,7 +112,7 @@ class WorkQueue {
   size_t ReadyCount() const CAPI_REQUIRES(mu_);
   void ForgetTime(const std::string& key) CAPI_REQUIRES(mu_);
   void PromoteDue() CAPI_REQUIRES(mu_);
-  void PushReady(const std::string& key, Asked& asked) CAPI_REQUIRES(mu_);
+  void PushReady(const std::string& key, const Asked& asked) CAPI_REQUIRES(mu_);
   void ReportSize(Priority priority) CAPI_REQUIRES(mu_);
   MonoTime NextDue() const CAPI_REQUIRES(mu_);
 
@@ -121,8 +126,8 @@ class WorkQueue {
   int turns_without_overdue_ CAPI_GUARDED_BY(mu_) = 0;       // that passed an overdue key over
   std::map<std::string, Asked> dirty_ CAPI_GUARDED_BY(mu_);  // in a line, or to go there when done
   std::map<std::string, Work> processing_ CAPI_GUARDED_BY(mu_);
-  std::set<std::string> timed_ CAPI_GUARDED_BY(mu_);  // ready or in work because their time had come
-  std::map<std::string, Due> waiting_ CAPI_GUARDED_BY(mu_);
+  std::set<std::string> timed_ CAPI_GUARDED_BY(mu_);         // ready or in work because their time had come
+  std::map<std::string, Due> waiting_ CAPI_GUARDED_BY(mu_);  // of a higher priority than in dirty_, if there too
   std::set<std::pair<MonoTime, std::string>> by_time_ CAPI_GUARDED_BY(mu_);  // the same as waiting_
   std::map<std::string, Failures> failures_ CAPI_GUARDED_BY(mu_);
   std::mt19937 random_ CAPI_GUARDED_BY(mu_);

@@ -5,50 +5,18 @@
 
 #include <array>
 #include <atomic>
-#include <future>
+#include <set>
 #include <thread>
 #include <vector>
 
 #include "base/testing/await.h"
 #include "base/testing/waiting_clock.h"
+#include "kube/runtime/work_queue_testing.h"
 
 namespace capi::kube {
 namespace {
 
 using testing::ElementsAre;
-
-constexpr unsigned kSeed = 7;
-const BackoffOptions kNoJitter{.base = Millis(100), .max = Millis(1000), .jitter = 0};
-
-constexpr Seconds kLong(30);  // a test that waits longer has failed
-constexpr const char* kNothing = "nothing came";
-
-// Get on another thread, which Wait ends: a key that doesn't come fails the test and doesn't hang it.
-struct Getter {
-  explicit Getter(WorkQueue& queue)
-      : key(std::async(std::launch::async, [this, &queue] { return queue.Get(stop.get_token()); })) {}
-  std::optional<std::string> Wait() {
-    if (key.wait_for(kLong) != std::future_status::ready) {
-      ADD_FAILURE() << kNothing;
-      stop.request_stop();
-    }
-    return key.get();
-  }
-  std::stop_source stop;
-  std::future<std::optional<std::string>> key;
-};
-
-std::string Take(WorkQueue& queue) { return Getter(queue).Wait().value_or(kNothing); }
-
-// Takes and finishes everything that is ready now.
-std::vector<std::string> Drain(WorkQueue& queue) {
-  std::vector<std::string> out;
-  while (queue.size() > 0 && (out.empty() || out.back() != kNothing)) {
-    out.push_back(Take(queue));
-    queue.Done(out.back());
-  }
-  return out;
-}
 
 TEST(WorkQueue, GivesKeysInOrderAndEachOnce) {
   FakeClock clock;
@@ -140,6 +108,11 @@ TEST(WorkQueue, TellsWhatTimeAloneBegan) {
   queue.Add("a", Priority::kNormal);
   begin();
   EXPECT_FALSE(queue.ByTimeAlone("a")) << "the event came first";
+  queue.Done("a");
+  queue.AddAfter("a", Millis(100), Priority::kNormal);
+  queue.Add("a", Priority::kLater);
+  begin();
+  EXPECT_FALSE(queue.ByTimeAlone("a")) << "an event asked for it, and its time for more haste";
 }
 
 TEST(WorkQueue, AddSupersedesADelay) {
@@ -283,24 +256,6 @@ TEST(WorkQueue, JitterSpreadsTheDelays) {
   EXPECT_GT(seen.size(), 50u);
 }
 
-// What a queue tells, in its order.
-struct RecordedEvents : WorkQueueEvents {
-  void OnSize(Priority priority, size_t size) override { lines.push_back(NameOf(priority) + std::to_string(size)); }
-  void OnAdd() override { lines.emplace_back("add"); }
-  void OnAddAfter() override { lines.emplace_back("add after"); }
-  void OnGet(Priority priority, MonoTime::duration waited) override {
-    lines.push_back(NameOf(priority) + "waited " + InSeconds(waited));
-  }
-  void OnDone(MonoTime::duration worked) override { lines.push_back("worked " + InSeconds(worked)); }
-  static std::string NameOf(Priority priority) {
-    return priority == Priority::kNow ? "now: " : priority == Priority::kNormal ? "normal: " : "later: ";
-  }
-  static std::string InSeconds(MonoTime::duration time) {
-    return std::to_string(std::chrono::duration_cast<Seconds>(time).count());
-  }
-  std::vector<std::string> lines;
-};
-
 TEST(WorkQueue, TellsOfItsWork) {
   FakeClock clock;
   RecordedEvents events;
@@ -317,136 +272,6 @@ TEST(WorkQueue, TellsOfItsWork) {
   ASSERT_EQ(queue.Get(never), "b");
   EXPECT_THAT(events.lines, ElementsAre("add", "normal: 1", "add after", "add", "later: 1", "normal: waited 3",
                                         "normal: 0", "later: 0", "now: 1", "worked 4", "now: waited 4", "now: 0"));
-}
-
-// What happens to a queue: a key is added with a priority, or time goes by.
-struct Act {
-  std::string key;
-  Priority priority = Priority::kNormal;
-  Seconds passes{0};
-};
-
-// F10.
-TEST(WorkQueue, HigherPrioritiesComeFirst_F10) {
-  constexpr Priority kNow = Priority::kNow, kNormal = Priority::kNormal, kLater = Priority::kLater;
-  struct Case {
-    std::string_view name;
-    std::vector<Act> acts;
-    std::vector<std::string> order;
-  };
-  const Case cases[] = {
-      {"the highest first", {{"l", kLater}, {"m", kNormal}, {"n", kNow}}, {"n", "m", "l"}},
-      {"of one priority as they came", {{"c", kNow}, {"a", kNow}, {"b", kNow}}, {"c", "a", "b"}},
-      {"it moves up, as the last there", {{"a", kLater}, {"b", kLater}, {"c", kNow}, {"b", kNow}}, {"c", "b", "a"}},
-      {"by one", {{"a", kLater}, {"b", kLater}, {"c", kNormal}, {"b", kNormal}}, {"c", "b", "a"}},
-      {"and not down", {{"a", kNow}, {"b", kNormal}, {"a", kLater}, {"b", kLater}, {"c", kNormal}}, {"a", "b", "c"}},
-      {"who is asked for again keeps his place", {{"a", kNow}, {"b", kNow}, {"a", kNow}}, {"a", "b"}},
-  };
-  for (const Case& c : cases) {
-    SCOPED_TRACE(c.name);
-    FakeClock clock;
-    WorkQueue queue(clock, kNoJitter, kSeed);
-    for (const Act& act : c.acts) queue.Add(act.key, act.priority);
-    EXPECT_EQ(queue.size(), c.order.size());
-    EXPECT_EQ(Drain(queue), c.order);
-  }
-}
-
-// F10: nobody waits for good, and nobody who is overdue keeps those of a higher priority waiting for more than a turn.
-TEST(WorkQueue, WhoIsOverdueGetsATurn_F10) {
-  constexpr Priority kNow = Priority::kNow, kNormal = Priority::kNormal, kLater = Priority::kLater;
-  const Act just_not = {"", kNow, kOverdue - Seconds(1)}, second = {"", kNow, Seconds(1)},
-            long_ago = {"", kNow, kOverdue};
-  struct Case {
-    std::string_view name;
-    std::vector<Act> acts;
-    std::vector<std::string> order;
-  };
-  const Act n1{"n1", kNow}, n2{"n2", kNow}, n3{"n3", kNow}, n4{"n4", kNow}, n5{"n5", kNow};
-  const Case cases[] = {
-      {"it hasn't waited for long", {{"l", kLater}, just_not, n1, n2, n3, n4, n5}, {"n1", "n2", "n3", "n4", "n5", "l"}},
-      {"it has: the fourth turn",
-       {{"l", kLater}, just_not, second, n1, n2, n3, n4, n5},
-       {"n1", "n2", "n3", "l", "n4", "n5"}},
-      {"so has one of the middle", {{"m", kNormal}, long_ago, n1, n2, n3, n4, n5}, {"n1", "n2", "n3", "m", "n4", "n5"}},
-      {"the one that has waited for the longest, whatever its priority",
-       {{"l", kLater}, second, {"m", kNormal}, long_ago, n1, n2, n3, n4, n5},
-       {"n1", "n2", "n3", "l", "n4", "n5", "m"}},
-      {"a crowd of them keeps nobody waiting for more than one turn",
-       {{"l1", kLater}, {"l2", kLater}, {"l3", kLater}, long_ago, long_ago, n1, n2, n3, n4, n5},
-       {"n1", "n2", "n3", "l1", "n4", "n5", "l2", "l3"}},
-      {"also where the others have waited for as long",
-       {n1, n2, n3, {"l", kLater}, second, n4, n5, long_ago},
-       {"n1", "n2", "n3", "n4", "n5", "l"}},
-      {"its time counts from when it was asked for first",
-       {{"l", kLater}, long_ago, {"l", kNormal}, n1, n2, n3, n4, n5},
-       {"n1", "n2", "n3", "l", "n4", "n5"}},
-  };
-  for (const Case& c : cases) {
-    SCOPED_TRACE(c.name);
-    FakeClock clock;
-    WorkQueue queue(clock, kNoJitter, kSeed);
-    for (const Act& act : c.acts) {
-      if (!act.key.empty()) queue.Add(act.key, act.priority);
-      clock.Advance(act.passes);
-    }
-    EXPECT_EQ(Drain(queue), c.order);
-  }
-}
-
-// F10: as many come as are worked on, without an end; the one of the lowest priority has its turn all the same.
-TEST(WorkQueue, NobodyStarves_F10) {
-  FakeClock clock;
-  WorkQueue queue(clock, kNoJitter, kSeed);
-  queue.Add("last", Priority::kLater);
-  const std::vector<std::string> flood = {"a", "b", "c"};
-  for (const std::string& key : flood) queue.Add(key, Priority::kNow);
-  Seconds waited(0);
-  for (std::string key; waited < Seconds(100); ++waited) {
-    key = Take(queue);
-    if (key == "last") break;
-    clock.Advance(Seconds(1));
-    queue.Add(key, Priority::kNow);
-    queue.Done(key);
-  }
-  EXPECT_GE(waited, kOverdue);
-  EXPECT_LE(waited, kOverdue + Seconds(kTurnsPerOverdue));
-}
-
-// F10: with which priority a key comes again that was in work.
-TEST(WorkQueue, WhatComesAgainHasAPriority_F10) {
-  constexpr Priority kNow = Priority::kNow, kNormal = Priority::kNormal, kLater = Priority::kLater;
-  struct Case {
-    std::string_view name;
-    Priority began;
-    std::optional<Priority> meanwhile;
-    Millis delay;
-    Priority asked, again;
-  };
-  const Case cases[] = {
-      {"what goes on at once keeps its own", kNow, {}, Millis(0), kNormal, kNow},
-      {"or gets what is asked for", kLater, {}, Millis(0), kNormal, kNormal},
-      {"a delay ends that", kNow, {}, Millis(100), kNormal, kNormal},
-      {"a delay of one for later", kNow, {}, Millis(100), kLater, kLater},
-      {"an event meanwhile", kNormal, kNow, Millis(100), kNormal, kNow},
-      {"an event for later, and it goes on at once", kNow, kLater, Millis(0), kNormal, kNow},
-      {"an event for later, before the delay", kNow, kLater, Millis(100), kNormal, kLater},
-  };
-  for (const Case& c : cases) {
-    SCOPED_TRACE(c.name);
-    FakeClock clock;
-    RecordedEvents events;
-    WorkQueue queue(clock, kNoJitter, kSeed, &events);
-    queue.Add("a", c.began);
-    ASSERT_EQ(Take(queue), "a");
-    if (c.meanwhile) queue.Add("a", *c.meanwhile);
-    queue.AddAfter("a", c.delay, c.asked);
-    queue.Done("a");
-    clock.Advance(c.delay);
-    ASSERT_EQ(Take(queue), "a");
-    EXPECT_EQ(events.lines.back(), RecordedEvents::NameOf(c.again) + "0");
-    queue.Done("a");
-  }
 }
 
 // Four workers, four producers, eight keys: no key is ever with two workers, and the last Add of each key is followed
