@@ -118,11 +118,13 @@ bool IsNews(const Watches::Event& event) {
   return !presence || ComesOrGoes(event.was, event.is);
 }
 
-// What a spec names by itself is somebody's edit. What many share is as the change of a sibling: each release that is
-// stored wakes all of its Namespace.
+// What one spec alone names is somebody's edit of that. A Secret that all specs name may be written each minute, and
+// would have a thousand of them before the next edit. What all share is as the change of a sibling: each release that
+// is stored wakes all of its Namespace.
 Priority PriorityOf(const Watches::Event& event) {
   if (event.first || event.watch.IsShared()) return kOthers;
-  return event.watch.purpose == Watches::Purpose::kReferenced ? Priority::kNow : Priority::kNormal;
+  const bool of_one = event.watch.purpose == Watches::Purpose::kReferenced && event.users.size() == 1;
+  return of_one ? Priority::kNow : Priority::kNormal;
 }
 
 bool Concerns(const Watches::Key& shared, const kube::Object& object, const api::ProviderId& provider) {

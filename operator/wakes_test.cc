@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "api/reasons.h"
 #include "operator/decide/testing_fleet.h"
 
@@ -196,7 +198,7 @@ TEST(Wakes, AnObjectsChange) {
 }
 
 // Who asked for a watch of his own: its Secret, his Namespace's release, his Namespace, what may be in use. And how
-// soon (F10): what its spec names at once, what many share after all else.
+// soon (F10): what its spec alone names at once, what many share after all else.
 TEST(Wakes, WhoAskedForTheWatch) {
   struct Case {
     std::string_view name;
@@ -206,6 +208,7 @@ TEST(Wakes, WhoAskedForTheWatch) {
     enum { kComes, kChanges, kIsGoing, kGoes } what;
     std::optional<kube::Priority> wakes;
     bool first = false;
+    std::set<std::string> users = {"aws"};
   };
   using Purpose = Watches::Purpose;
   const kube::Resource &maps = kube::Builtin("ConfigMap"), &machines = kube::Builtin("Pod");
@@ -217,6 +220,7 @@ TEST(Wakes, WhoAskedForTheWatch) {
   const Watches::Key in_use{Purpose::kInUse, machines, "", "", "", true};
   const Case cases[] = {
       {"the Secret of variables (I7)", secret, "a", "s", Case::kChanges, kNow},
+      {"a Secret that others name, too", secret, "a", "s", Case::kChanges, kNormal, false, {"aws", "azure"}},
       {"the Secret was there", secret, "a", "s", Case::kComes, kLater, true},
       {"a release in its Namespace (I6)", releases, "a", "r", Case::kChanges, kLater},
       {"a release in another Namespace", releases, "b", "r", Case::kChanges, {}},
@@ -245,7 +249,7 @@ TEST(Wakes, WhoAskedForTheWatch) {
     kube::ObjectPtr was = c.what == Case::kComes ? nullptr : plain;
     kube::ObjectPtr is = c.what == Case::kGoes ? nullptr : c.what == Case::kIsGoing ? going : plain;
     const api::ProviderId aws{ProviderType::kInfrastructure, "a", "aws"};
-    const Watches::Event event{.watch = c.watch, .users = {}, .was = was, .is = is, .first = c.first};
+    const Watches::Event event{.watch = c.watch, .users = c.users, .was = was, .is = is, .first = c.first};
     const bool wakes = IsNews(event) && (!c.watch.IsShared() || Concerns(c.watch, is ? *is : *was, aws));
     EXPECT_EQ(wakes ? std::optional(PriorityOf(event)) : std::nullopt, c.wakes);
   }
