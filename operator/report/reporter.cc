@@ -60,15 +60,15 @@ Reporter::Reporter(Needs needs) : needs_(needs), measured_(needs.metrics) {
 Reporter::Scheduled Reporter::Schedule(const std::string& key, const Observation& o, Done& done, bool ready) {
   NextPass next = NextPassOf(o, done, ready, needs_.sync_period);
   kube::Outcome outcome{.again_after = next.at,
-                        .end = next.backoff || next.keeps_backoff ? End::kBacksOff : End::kFine,
-                        .priority = next.priority()};
+                        .end = next.backoff || next.keeps_backoff ? End::kBacksOff : End::kFine};
   if (!next.keeps_source) needs_.queue.Forget(SourceKey(key));
   if (next.backoff) {
     Millis delay = needs_.queue.Backoff(next.of_source ? SourceKey(key) : key, *next.backoff, next.at_least);
     outcome.again_after = std::min(next.at.value_or(delay), delay);
   }
   if (done.hold && next.told && outcome.again_after) done.hold->next_try = o.now + *outcome.again_after;
-  resyncs_.Next(key, next.resync);
+  outcome.priority = next.priority(outcome.again_after);
+  resyncs_.Next(key, next.IsResync(outcome.again_after));
   return {outcome, needs_.clock.Monotonic()};
 }
 
@@ -82,6 +82,7 @@ kube::Outcome Reporter::Left(kube::Outcome next, MonoTime since) {
 kube::Outcome Reporter::NoLaterThan(kube::Outcome next, Millis due) {
   if (next.again_after && *next.again_after < due) return next;
   next.again_after = due;
+  next.priority = kube::Priority::kNormal;
   return next;
 }
 
@@ -90,7 +91,6 @@ kube::Outcome Reporter::GoesOnBy(const std::string& key, kube::Outcome next, Mil
   next = NoLaterThan(next, due);
   if (next.again_after == former) return next;
   resyncs_.Next(key, false);
-  next.priority = kube::Priority::kNormal;
   return next;
 }
 

@@ -394,7 +394,9 @@ TEST_F(ReporterTest, ADueLookHidesNoLostEvent) {
   kube::Outcome next = Report(Begin(), Waiting("ConfigMapNotFound"));
   EXPECT_EQ(next.priority, kube::Priority::kLater) << "F10: nothing is due then";
   EXPECT_EQ(Reporter::NoLaterThan(next, Seconds(2)).again_after, Seconds(2));
+  EXPECT_EQ(Reporter::NoLaterThan(next, Seconds(2)).priority, kube::Priority::kNormal) << "F10: the look is";
   EXPECT_EQ(Reporter::NoLaterThan(next, kDay).again_after, next.again_after) << "what comes before it stays";
+  EXPECT_EQ(Reporter::NoLaterThan(next, kDay).priority, kube::Priority::kLater);
   BeginByTime();
   Report(Begin(), Waiting("SecretNotFound"));
   EXPECT_TRUE(Counted(1));
@@ -407,6 +409,18 @@ TEST_F(ReporterTest, WhatAPolicyBeginsIsNoLostEvent) {
   EXPECT_EQ(reporter_->GoesOnBy(key_, next, kDay).priority, kube::Priority::kLater) << "F10";
   EXPECT_EQ(reporter_->GoesOnBy(key_, next, Seconds(2)).again_after, Seconds(2));
   EXPECT_EQ(reporter_->GoesOnBy(key_, next, Seconds(2)).priority, kube::Priority::kNormal) << "F10";
+  BeginByTime();
+  Report(Begin(), Waiting("SecretNotFound"));
+  EXPECT_TRUE(Counted(0));
+}
+
+// F6, I19: a certificate is renewed because it is time, and not because its event was lost.
+TEST_F(ReporterTest, ACertificatesRenewalIsNoLostEvent) {
+  Observation o = Begin();
+  o.fleet.certificates = {{{"", "Secret", "aws-system", "s"}, {"serving", "ca", o.now + Seconds(2), {}}, 3}};
+  const kube::Outcome next = Report(o, Waiting("ConfigMapNotFound"));
+  EXPECT_EQ(next.again_after, Seconds(2));
+  EXPECT_EQ(next.priority, kube::Priority::kNormal) << "F10";
   BeginByTime();
   Report(Begin(), Waiting("SecretNotFound"));
   EXPECT_TRUE(Counted(0));
