@@ -328,5 +328,50 @@ spec: {version: v1.0.0, fetchConfig: {selector: {matchLabels: {release: boot}}}}
   DeleteCore();
 }
 
+// F10: what was there when the watch began is told from what somebody has just made. Nobody looks while another leads.
+TEST_F(InProcess, WhatIsNewIsToldFromWhatWasThere_F10) {
+  running_ = {};
+  const Context ctx = Context{}.WithTimeout(Seconds(120));
+  (void)client_->Delete(ctx, kube::Builtin("Lease"), "core", "in-process");
+  auto lead = [&](const char* who) {
+    const std::string now = FormatMicroTime(SystemClock().Now());
+    kube::ApplyYaml(*client_, fmt::format(R"(
+apiVersion: coordination.k8s.io/v1
+kind: Lease
+metadata: {{name: in-process, namespace: core}}
+spec: {{holderIdentity: "{}", leaseDurationSeconds: 3600, acquireTime: "{}", renewTime: "{}", leaseTransitions: 1}}
+)",
+                                          who, now, now));
+  };
+  auto make = [&](const char* name) {
+    kube::ApplyYaml(*client_, fmt::format(R"(
+apiVersion: operator.cluster.x-k8s.io/v1alpha2
+kind: AddonProvider
+metadata: {{name: {}, namespace: core}}
+spec: {{version: v1.0.0, fetchConfig: {{selector: {{matchLabels: {{release: none}}}}}}}}
+)",
+                                          name));
+  };
+  auto wait = [&](const std::string& priority, int providers) {
+    return metrics_.Text().find(R"(workqueue_depth{controller="provider",name="provider",priority=")" + priority +
+                                "\"} " + std::to_string(providers) + "\n") != std::string::npos;
+  };
+  lead("another");
+  make("first");
+  make("second");
+  running_ = std::jthread([this](std::stop_token stop) { Run(stop); });
+  EXPECT_TRUE(kube::Eventually([&] { return wait("-100", 2); }, Seconds(60)));
+  make("third");
+  EXPECT_TRUE(kube::Eventually([&] { return wait("100", 1); }, Seconds(60)));
+  EXPECT_TRUE(wait("-100", 2)) << "and so are they, though one of their kind has come";
+  lead("");
+  EXPECT_TRUE(kube::Eventually([&] { return Passes() >= 3; }, Seconds(60)));
+  const kube::Resource addons = api::ResourceOf(api::ProviderType::kAddon);
+  for (const char* name : {"first", "second", "third"}) {
+    ASSERT_TRUE(client_->Delete(ctx, addons, "core", name).ok());
+    EXPECT_TRUE(kube::Eventually([&] { return !client_->Get(ctx, addons, "core", name).ok(); }, Seconds(60)));
+  }
+}
+
 }  // namespace
 }  // namespace capi::ops

@@ -49,6 +49,7 @@ class Controller::Impl {
   WorkQueue& queue() { return queue_; }
 
   void Run(const Context& ctx) {
+    queue_.BeginWork();
     std::vector<std::jthread> workers;
     for (int i = 0; i < options_.workers; ++i) workers.emplace_back([this, &ctx] { Work(ctx); });
   }
@@ -74,7 +75,7 @@ class Controller::Impl {
       Fail(ctx, key, outcome.error());
     } else {
       if (outcome->end == End::kFine) queue_.Forget(key);
-      if (outcome->again_after) queue_.AddAfter(key, *outcome->again_after);
+      if (outcome->again_after) queue_.AddAfter(key, *outcome->again_after, outcome->priority);
       Count(*outcome);
     }
   }

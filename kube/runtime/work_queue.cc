@@ -2,39 +2,68 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace capi::kube {
 
 WorkQueue::WorkQueue(Clock& clock, BackoffOptions backoff, unsigned seed, WorkQueueEvents* events)
     : clock_(clock), options_(backoff), events_(events), random_(seed) {}
 
-void WorkQueue::Add(const std::string& key) {
+void WorkQueue::BeginWork() {
+  MutexLock lock(mu_);
+  Line& later = LineOf(Priority::kLater);
+  for (Line& line : ready_) {
+    if (&line != &later) later.merge(line);
+  }
+  for (auto& [key, asked] : dirty_) {
+    asked.priority = Priority::kLater;
+    asked.since = asked.moved = clock_.Monotonic();
+  }
+  for (Priority priority : kPriorities) ReportSize(priority);
+}
+
+void WorkQueue::Add(const std::string& key, Priority priority) {
   MutexLock lock(mu_);
   timed_.erase(key);
-  AddLocked(key);
+  AddLocked(key, priority);
 }
 
-void WorkQueue::AddLocked(const std::string& key) {
-  ForgetTime(key);
-  if (!dirty_.emplace(key, clock_.Monotonic()).second) return;
+void WorkQueue::AddLocked(const std::string& key, Priority priority) {
+  auto time = waiting_.find(key);
+  if (time != waiting_.end() && time->second.priority <= priority) ForgetTime(key);
+  const MonoTime now = clock_.Monotonic();
+  auto [known, is_new] = dirty_.try_emplace(key, Asked{now, now, priority});
+  if (!is_new) return MoveUp(key, known->second, priority);
+  known->second.place = ++last_place_;
   if (events_ != nullptr) events_->OnAdd();
-  if (!processing_.contains(key)) PushReady(key);
+  if (!processing_.contains(key)) PushReady(key, known->second);
 }
 
-void WorkQueue::AddAfter(const std::string& key, Millis delay) {
+void WorkQueue::MoveUp(const std::string& key, Asked& asked, Priority priority) {
+  if (priority <= asked.priority) return;
+  const Priority former = std::exchange(asked.priority, priority);
+  asked.moved = clock_.Monotonic();
+  if (LineOf(former).erase(asked.place) == 0) return;  // it is in work still
+  ReportSize(former);
+  PushReady(key, asked);
+}
+
+void WorkQueue::AddAfter(const std::string& key, Millis delay, Priority priority) {
   MutexLock lock(mu_);
-  if (dirty_.contains(key)) return;
+  auto asked = dirty_.find(key);
   if (delay <= Millis(0)) {
-    timed_.erase(key);
-    AddLocked(key);
+    if (asked == dirty_.end()) timed_.erase(key);
+    auto work = processing_.find(key);
+    AddLocked(key, work == processing_.end() ? priority : std::max(priority, work->second.priority));
     return;
   }
+  if (asked != dirty_.end() && priority <= asked->second.priority) return;
   if (events_ != nullptr) events_->OnAddAfter();
   MonoTime due = clock_.Monotonic() + delay;
   auto known = waiting_.find(key);
-  if (known != waiting_.end() && known->second <= due) return;
+  if (known != waiting_.end() && known->second.at <= due) return;
   ForgetTime(key);
-  waiting_[key] = due;
+  waiting_[key] = {due, priority};
   by_time_.emplace(due, key);
   changed_.notify_all();
 }
@@ -64,32 +93,54 @@ std::optional<std::string> WorkQueue::Get(const std::stop_token& stop) {
   MutexLock lock(mu_);
   while (!stop.stop_requested()) {
     PromoteDue();
-    if (!ready_.empty()) {
-      std::string key = std::move(ready_.front());
-      ready_.pop_front();
-      const MonoTime now = clock_.Monotonic();
-      if (events_ != nullptr) events_->OnGet(now - dirty_.at(key));
-      dirty_.erase(key);
-      processing_.emplace(key, now);
-      ReportSize();
-      return key;
-    }
+    const MonoTime now = clock_.Monotonic();
+    if (auto priority = NextTurn(now)) return TakeFirst(*priority, now);
     MonoTime due = NextDue();
     clock_.WaitUntil(changed_, mu_, stop, due, [this, due] {
       mu_.AssertHeld();
-      return !ready_.empty() || NextDue() < due;
+      return ReadyCount() > 0 || NextDue() < due;
     });
   }
   return std::nullopt;
 }
 
+// Of the keys that are ready: the priority whose first one is next.
+std::optional<Priority> WorkQueue::NextTurn(MonoTime now) {
+  std::optional<Priority> first, longest;
+  std::uint64_t place = last_place_ + 1;
+  for (Priority priority : kPriorities) {
+    const Line& line = LineOf(priority);
+    if (line.empty()) continue;
+    if (!first) first = priority;
+    if (line.begin()->first >= place) continue;
+    longest = priority;
+    place = line.begin()->first;
+  }
+  if (longest == first || now - dirty_.at(LineOf(*longest).begin()->second).since < kOverdue) return first;
+  if (++turns_without_overdue_ < kTurnsPerOverdue) return first;
+  turns_without_overdue_ = 0;
+  return longest;
+}
+
+std::string WorkQueue::TakeFirst(Priority priority, MonoTime now) {
+  Line& line = LineOf(priority);
+  std::string key = std::move(line.begin()->second);
+  line.erase(line.begin());
+  if (events_ != nullptr) events_->OnGet(priority, now - dirty_.at(key).moved);
+  dirty_.erase(key);
+  ForgetTime(key);
+  processing_.emplace(key, Work{now, priority});
+  ReportSize(priority);
+  return key;
+}
+
 void WorkQueue::Done(const std::string& key) {
   MutexLock lock(mu_);
   if (auto begun = processing_.extract(key); begun && events_ != nullptr) {
-    events_->OnDone(clock_.Monotonic() - begun.mapped());
+    events_->OnDone(clock_.Monotonic() - begun.mapped().since);
   }
-  if (dirty_.contains(key)) {
-    PushReady(key);
+  if (auto asked = dirty_.find(key); asked != dirty_.end()) {
+    PushReady(key, asked->second);
   } else {
     timed_.erase(key);
   }
@@ -102,7 +153,13 @@ bool WorkQueue::ByTimeAlone(const std::string& key) const {
 
 size_t WorkQueue::size() const {
   MutexLock lock(mu_);
-  return ready_.size();
+  return ReadyCount();
+}
+
+size_t WorkQueue::ReadyCount() const {
+  size_t count = 0;
+  for (const Line& line : ready_) count += line.size();
+  return count;
 }
 
 WorkInHand WorkQueue::in_hand() const {
@@ -110,35 +167,37 @@ WorkInHand WorkQueue::in_hand() const {
   WorkInHand work;
   const MonoTime now = clock_.Monotonic();
   for (const auto& [key, begun] : processing_) {
-    work.together += now - begun;
-    work.longest = std::max(work.longest, now - begun);
+    work.together += now - begun.since;
+    work.longest = std::max(work.longest, now - begun.since);
   }
   return work;
 }
 
-void WorkQueue::PushReady(const std::string& key) {
-  ready_.push_back(key);
-  ReportSize();
+void WorkQueue::PushReady(const std::string& key, const Asked& asked) {
+  LineOf(asked.priority).emplace(asked.place, key);
+  ReportSize(asked.priority);
   changed_.notify_one();
 }
 
-void WorkQueue::ReportSize() {
-  if (events_ != nullptr) events_->OnSize(ready_.size());
+void WorkQueue::ReportSize(Priority priority) {
+  if (events_ != nullptr) events_->OnSize(priority, LineOf(priority).size());
 }
 
 void WorkQueue::ForgetTime(const std::string& key) {
   auto known = waiting_.find(key);
   if (known == waiting_.end()) return;
-  by_time_.erase({known->second, key});
+  by_time_.erase({known->second.at, key});
   waiting_.erase(known);
 }
 
 void WorkQueue::PromoteDue() {
   MonoTime now = clock_.Monotonic();
   while (!by_time_.empty() && by_time_.begin()->first <= now) {
-    std::string key = by_time_.begin()->second;
-    timed_.insert(key);
-    AddLocked(key);
+    const std::string key = by_time_.begin()->second;
+    const Priority priority = waiting_.at(key).priority;
+    ForgetTime(key);
+    if (!dirty_.contains(key)) timed_.insert(key);
+    AddLocked(key, priority);
   }
 }
 

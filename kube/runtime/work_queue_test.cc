@@ -5,55 +5,23 @@
 
 #include <array>
 #include <atomic>
-#include <future>
+#include <set>
 #include <thread>
 #include <vector>
 
 #include "base/testing/await.h"
 #include "base/testing/waiting_clock.h"
+#include "kube/runtime/work_queue_testing.h"
 
 namespace capi::kube {
 namespace {
 
 using testing::ElementsAre;
 
-constexpr unsigned kSeed = 7;
-const BackoffOptions kNoJitter{.base = Millis(100), .max = Millis(1000), .jitter = 0};
-
-constexpr Seconds kLong(30);  // a test that waits longer has failed
-constexpr const char* kNothing = "nothing came";
-
-// Get on another thread, which Wait ends: a key that doesn't come fails the test and doesn't hang it.
-struct Getter {
-  explicit Getter(WorkQueue& queue)
-      : key(std::async(std::launch::async, [this, &queue] { return queue.Get(stop.get_token()); })) {}
-  std::optional<std::string> Wait() {
-    if (key.wait_for(kLong) != std::future_status::ready) {
-      ADD_FAILURE() << kNothing;
-      stop.request_stop();
-    }
-    return key.get();
-  }
-  std::stop_source stop;
-  std::future<std::optional<std::string>> key;
-};
-
-std::string Take(WorkQueue& queue) { return Getter(queue).Wait().value_or(kNothing); }
-
-// Takes and finishes everything that is ready now.
-std::vector<std::string> Drain(WorkQueue& queue) {
-  std::vector<std::string> out;
-  while (queue.size() > 0 && (out.empty() || out.back() != kNothing)) {
-    out.push_back(Take(queue));
-    queue.Done(out.back());
-  }
-  return out;
-}
-
 TEST(WorkQueue, GivesKeysInOrderAndEachOnce) {
   FakeClock clock;
   WorkQueue queue(clock, kNoJitter, kSeed);
-  for (const char* key : {"a", "b", "a", "c", "b"}) queue.Add(key);
+  for (const char* key : {"a", "b", "a", "c", "b"}) queue.Add(key, Priority::kNormal);
   EXPECT_EQ(queue.size(), 3u);
   EXPECT_THAT(Drain(queue), ElementsAre("a", "b", "c"));
 }
@@ -61,10 +29,10 @@ TEST(WorkQueue, GivesKeysInOrderAndEachOnce) {
 TEST(WorkQueue, AddedWhileInWorkComesAgainOnceAfterDone) {
   FakeClock clock;
   WorkQueue queue(clock, kNoJitter, kSeed);
-  queue.Add("a");
+  queue.Add("a", Priority::kNormal);
   EXPECT_EQ(Take(queue), "a");
-  queue.Add("a");
-  queue.Add("a");
+  queue.Add("a", Priority::kNormal);
+  queue.Add("a", Priority::kNormal);
   EXPECT_EQ(queue.size(), 0u) << "a key is never with two workers";
   queue.Done("a");
   EXPECT_THAT(Drain(queue), ElementsAre("a"));
@@ -91,10 +59,10 @@ TEST(WorkQueue, DelayedKeysComeWhenTheirTimeHasCome) {
     SCOPED_TRACE(c.name);
     FakeClock clock;
     WorkQueue queue(clock, kNoJitter, kSeed);
-    if (c.add_now) queue.Add("a");
+    if (c.add_now) queue.Add("a", Priority::kNormal);
     for (Millis delay : c.delays) queue.AddAfter("a", delay);
     clock.Advance(c.advance);
-    queue.Add("probe");  // Get looks at the time
+    queue.Add("probe", Priority::kNormal);  // Get looks at the time
     std::vector<std::string> got;
     for (size_t i = 0; i <= c.ready; ++i) {
       got.push_back(Take(queue));
@@ -102,7 +70,7 @@ TEST(WorkQueue, DelayedKeysComeWhenTheirTimeHasCome) {
     }
     EXPECT_EQ(std::count(got.begin(), got.end(), "a"), static_cast<long>(c.ready));
     clock.Advance(Seconds(10));
-    queue.Add("end");
+    queue.Add("end", Priority::kNormal);
     EXPECT_EQ(Drain(queue).back() == "a", c.ready == 0 && !c.add_now) << "each key came exactly once";
   }
 }
@@ -118,7 +86,7 @@ TEST(WorkQueue, TellsWhatTimeAloneBegan) {
   queue.AddAfter("a", Millis(100));
   begin();
   EXPECT_TRUE(queue.ByTimeAlone("a"));
-  queue.Add("a");
+  queue.Add("a", Priority::kNormal);
   EXPECT_FALSE(queue.ByTimeAlone("a")) << "an event came meanwhile";
   queue.Done("a");
   begin();
@@ -137,19 +105,24 @@ TEST(WorkQueue, TellsWhatTimeAloneBegan) {
   EXPECT_FALSE(queue.ByTimeAlone("a")) << "it goes on at once";
   queue.Done("a");
   queue.AddAfter("a", Millis(100));
-  queue.Add("a");
+  queue.Add("a", Priority::kNormal);
   begin();
   EXPECT_FALSE(queue.ByTimeAlone("a")) << "the event came first";
+  queue.Done("a");
+  queue.AddAfter("a", Millis(100), Priority::kNormal);
+  queue.Add("a", Priority::kLater);
+  begin();
+  EXPECT_FALSE(queue.ByTimeAlone("a")) << "an event asked for it, and its time for more haste";
 }
 
 TEST(WorkQueue, AddSupersedesADelay) {
   FakeClock clock;
   WorkQueue queue(clock, kNoJitter, kSeed);
   queue.AddAfter("a", Millis(100));
-  queue.Add("a");
+  queue.Add("a", Priority::kNormal);
   EXPECT_THAT(Drain(queue), ElementsAre("a"));
   clock.Advance(Seconds(1));
-  queue.Add("b");
+  queue.Add("b", Priority::kNormal);
   EXPECT_THAT(Drain(queue), ElementsAre("b"));
 }
 
@@ -158,11 +131,11 @@ TEST(WorkQueue, ADelayAfterOneThatWasSuperseded) {
   FakeClock clock;
   WorkQueue queue(clock, kNoJitter, kSeed);
   queue.AddAfter("a", Millis(100));
-  queue.Add("a");
+  queue.Add("a", Priority::kNormal);
   EXPECT_THAT(Drain(queue), ElementsAre("a"));
   queue.AddAfter("a", Millis(500));
   clock.Advance(Millis(500));
-  queue.Add("b");
+  queue.Add("b", Priority::kNormal);
   EXPECT_EQ(Take(queue), "b");
   EXPECT_EQ(Take(queue), "a");
 }
@@ -174,7 +147,7 @@ TEST(WorkQueue, WakesASleeperForWhatIsNew) {
   {
     Getter getter(queue);
     EXPECT_TRUE(clock.AwaitWaiters(1));
-    queue.Add("new");
+    queue.Add("new", Priority::kNormal);
     EXPECT_EQ(getter.Wait(), "new");
   }
   {
@@ -191,7 +164,7 @@ TEST(WorkQueue, BlockedGetWakesForANewKeyADueKeyAndAStop) {
   {
     Getter getter(queue);
     clock.AwaitWaiters(1);
-    queue.Add("new");
+    queue.Add("new", Priority::kNormal);
     EXPECT_EQ(getter.Wait(), "new");
   }
   {
@@ -212,7 +185,7 @@ TEST(WorkQueue, BlockedGetWakesForANewKeyADueKeyAndAStop) {
 TEST(WorkQueue, StoppedGetReturnsNothingThoughKeysAreReady) {
   FakeClock clock;
   WorkQueue queue(clock, kNoJitter, kSeed);
-  queue.Add("a");
+  queue.Add("a", Priority::kNormal);
   std::stop_source stop;
   stop.request_stop();
   EXPECT_EQ(queue.Get(stop.get_token()), std::nullopt);
@@ -283,33 +256,22 @@ TEST(WorkQueue, JitterSpreadsTheDelays) {
   EXPECT_GT(seen.size(), 50u);
 }
 
-// What a queue tells, in its order.
-struct RecordedEvents : WorkQueueEvents {
-  void OnSize(size_t size) override { lines.push_back("size " + std::to_string(size)); }
-  void OnAdd() override { lines.emplace_back("add"); }
-  void OnAddAfter() override { lines.emplace_back("add after"); }
-  void OnGet(MonoTime::duration waited) override { lines.push_back("waited " + InSeconds(waited)); }
-  void OnDone(MonoTime::duration worked) override { lines.push_back("worked " + InSeconds(worked)); }
-  static std::string InSeconds(MonoTime::duration time) {
-    return std::to_string(std::chrono::duration_cast<Seconds>(time).count());
-  }
-  std::vector<std::string> lines;
-};
-
 TEST(WorkQueue, TellsOfItsWork) {
   FakeClock clock;
   RecordedEvents events;
   WorkQueue queue(clock, kNoJitter, kSeed, &events);
-  queue.Add("a");
-  queue.Add("a");
-  queue.AddAfter("b", Seconds(2));
+  queue.Add("a", Priority::kNormal);
+  queue.Add("a", Priority::kNormal);
+  queue.AddAfter("b", Seconds(2), Priority::kLater);
   clock.Advance(Seconds(3));
   std::stop_token never;
   ASSERT_EQ(queue.Get(never), "a");
+  queue.Add("b", Priority::kNow);
   clock.Advance(Seconds(4));
   queue.Done("a");
-  EXPECT_THAT(events.lines,
-              ElementsAre("add", "size 1", "add after", "add", "size 2", "waited 3", "size 1", "worked 4"));
+  ASSERT_EQ(queue.Get(never), "b");
+  EXPECT_THAT(events.lines, ElementsAre("add", "normal: 1", "add after", "add", "later: 1", "normal: waited 3",
+                                        "normal: 0", "later: 0", "now: 1", "worked 4", "now: waited 4", "now: 0"));
 }
 
 // Four workers, four producers, eight keys: no key is ever with two workers, and the last Add of each key is followed
@@ -338,7 +300,7 @@ TEST(WorkQueue, KeepsItsPromiseUnderStress) {
         auto index = static_cast<size_t>((i * 7 + p) % kKeys);
         ++wanted[index];
         if (i % 3 == 0) queue.AddAfter(std::to_string(index), queue.Backoff(std::to_string(index)));
-        queue.Add(std::to_string(index));
+        queue.Add(std::to_string(index), kPriorities.at(static_cast<size_t>(i + p) % kPriorities.size()));
       }
     });
   }

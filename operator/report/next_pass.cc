@@ -12,6 +12,11 @@ namespace {
 
 void AtTheLatest(NextPass& next, Millis at) { next.at = std::min(next.at.value_or(at), at); }
 
+void DueAt(NextPass& next, Millis at) {
+  AtTheLatest(next, at);
+  next.due = std::min(next.due.value_or(at), at);
+}
+
 // So that a thousand providers that became ready at once aren't looked at at once.
 Millis Spread(Millis period, const std::string& key) {
   constexpr std::size_t kParts = 1000;
@@ -62,11 +67,11 @@ void AfterFight(NextPass& next, const Fight& fight, const Done& done) {
 void AtCertificates(NextPass& next, const Observation& o, const Fleet& fleet, const Done& done) {
   if (done.hands_off || o.provider.spec.paused) return;
   const Millis wait = o.certificate_trouble.wait;
-  if (wait > Millis(0)) AtTheLatest(next, wait);  // also of a provider that has none yet: a hand-over
+  if (wait > Millis(0)) DueAt(next, wait);  // also of a provider that has none yet: a hand-over
   if (auto due = NextCertificate(fleet, o.now)) {
-    if (*due > Millis(0) || wait > Millis(0)) AtTheLatest(next, std::max({*due, wait, Millis(1)}));
+    if (*due > Millis(0) || wait > Millis(0)) DueAt(next, std::max({*due, wait, Millis(1)}));
   }
-  if (o.cert_manager_until) AtTheLatest(next, *o.cert_manager_until + Millis(1));
+  if (o.cert_manager_until) DueAt(next, *o.cert_manager_until + Millis(1));
 }
 
 }  // namespace
@@ -83,7 +88,7 @@ NextPass NextPassOf(const Observation& o, const Done& done, bool ready, Millis s
     const std::string& reason = done.hold->reason;
     const bool ends = TellsOfRefusal(reason) || (IsChoiceUnderWay(o) && EndsAChoice(reason));
     auto end = ends ? RolloutEndsIn(o) : std::nullopt;
-    if (end) AtTheLatest(next, std::max(*end, next.at_least));
+    if (end) DueAt(next, std::max(*end, next.at_least));
   } else if (ready || done.hands_off) {
     AtTheLatest(next, Spread(sync_period, o.provider.id.Key()));
   } else {

@@ -19,11 +19,18 @@ struct NextPass {
   std::optional<kube::BackoffOptions> backoff;  // as it stands in the queue; not set: it begins anew
   Millis at_least{0};                           // of the back-off: what a server asked for
   std::optional<Millis> at;                     // then at the latest, whatever the back-off says
+  std::optional<Millis> due;                    // one of these times: something is to be done then, whatever is told
   bool keeps_backoff = false;                   // where `backoff` isn't set: it goes on from where it is (T13)
   bool of_source = false;                       // `backoff` is the source's, which is one of its own
   bool keeps_source = false;                    // the source's goes on from where it is: it has given nothing since
   bool told = false;                            // the hold's message names the time
-  bool resync = false;                          // nothing is due then: an event should tell of what that pass finds
+  bool resync = false;                          // at all others nothing is due
+
+  // Of a pass `after` that time, which is one of these: nothing is due then, and an event should tell of what it finds.
+  bool IsResync(std::optional<Millis> after) const { return resync && (!due || after != due); }
+  kube::Priority priority(std::optional<Millis> after) const {  // F10
+    return IsResync(after) ? kube::Priority::kLater : kube::Priority::kNormal;
+  }
 };
 
 // After a pass that did `done` on `o`. `ready` is whether its status says so: what is Ready, and what a person took

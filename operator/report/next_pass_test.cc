@@ -55,6 +55,8 @@ TEST(NextPassOf, EveryEndHasANext) {
     EXPECT_EQ(next.keeps_backoff, c.keeps_backoff) << "T13";
     EXPECT_EQ(next.keeps_source, c.hold.has_value()) << "F5: it may not have been asked";
     EXPECT_EQ(next.resync, !c.told && !c.keeps_backoff) << "what is told is done then, the rest looked at";
+    EXPECT_EQ(next.IsResync(next.at), next.resync);
+    EXPECT_EQ(next.priority(next.at), next.resync ? kube::Priority::kLater : kube::Priority::kNormal) << "F10";
   }
 }
 
@@ -100,6 +102,9 @@ TEST(NextPassOf, TheEndOfAChangesTimeIsNotMissed) {
     o.declared_version = "v1.11.0";
     o.provider.status.history.front().instead_of = "v1.11.0";
     EXPECT_EQ(at(lacks), end);
+    const NextPass next = NextPassOf(o, Done{.hold = lacks}, false, kSync);
+    EXPECT_EQ(next.priority(end), open ? kube::Priority::kNormal : kube::Priority::kLater) << "F10";
+    EXPECT_EQ(next.priority(Seconds(15)), kube::Priority::kLater) << "nothing is due before";
   }
 }
 
@@ -209,7 +214,10 @@ TEST(NextPassOf, ACertificateIsLookedAtWhenItIsDue) {
     o.fleet.certificates = {{{"", "Secret", "aws-system", "s"}, {"serving", "ca", o.now + Seconds(100), {}}, 3}};
     Done done;
     c.change(o, done);
-    EXPECT_EQ(NextPassOf(o, done, false, kSync).at, c.at);
+    const NextPass next = NextPassOf(o, done, false, kSync);
+    EXPECT_EQ(next.at, c.at);
+    EXPECT_EQ(next.priority(next.at), c.at ? kube::Priority::kNormal : kube::Priority::kLater) << "F10";
+    EXPECT_TRUE(next.IsResync(Seconds(8))) << "nothing is due before";
   }
 }
 

@@ -67,7 +67,8 @@ Reporter::Scheduled Reporter::Schedule(const std::string& key, const Observation
     outcome.again_after = std::min(next.at.value_or(delay), delay);
   }
   if (done.hold && next.told && outcome.again_after) done.hold->next_try = o.now + *outcome.again_after;
-  resyncs_.Next(key, next.resync);
+  outcome.priority = next.priority(outcome.again_after);
+  resyncs_.Next(key, next.IsResync(outcome.again_after));
   return {outcome, needs_.clock.Monotonic()};
 }
 
@@ -81,13 +82,15 @@ kube::Outcome Reporter::Left(kube::Outcome next, MonoTime since) {
 kube::Outcome Reporter::NoLaterThan(kube::Outcome next, Millis due) {
   if (next.again_after && *next.again_after < due) return next;
   next.again_after = due;
+  next.priority = kube::Priority::kNormal;
   return next;
 }
 
 kube::Outcome Reporter::GoesOnBy(const std::string& key, kube::Outcome next, Millis due) {
   const auto former = next.again_after;
   next = NoLaterThan(next, due);
-  if (next.again_after != former) resyncs_.Next(key, false);
+  if (next.again_after == former) return next;
+  resyncs_.Next(key, false);
   return next;
 }
 
@@ -131,6 +134,7 @@ Result<kube::Outcome> Reporter::Report(const Context& ctx, const Observation& se
   if (auto rest = Postponed(key, was, is, done)) {
     kube::Outcome next = scheduled.next;
     next.again_after = std::min(next.again_after.value_or(*rest), *rest);
+    next.priority = kube::Priority::kNormal;
     resyncs_.Next(key, false);  // the words are due then
     return next;
   }

@@ -55,7 +55,8 @@ class Reporter {
   // However long it took since then, the next pass is when it says.
   kube::Outcome Left(kube::Outcome next, MonoTime since);
 
-  // A look is due then (U12), of which that pass can find nothing: whatever else it finds had no event (F6).
+  // A look is due then (U12), and has its priority (F10). That pass can find nothing of it: whatever else it finds had
+  // no event (F6).
   static kube::Outcome NoLaterThan(kube::Outcome next, Millis due);
   // The same for a pass that has something of its own to do then (U13).
   kube::Outcome GoesOnBy(const std::string& key, kube::Outcome next, Millis due);

@@ -106,7 +106,8 @@ Status StatusWriter::WriteConfigSecret(const Context& ctx, api::Provider& provid
 }
 
 Status StatusWriter::RemoveAnnotation(const Context& ctx, api::Provider& provider, const std::string& key) {
-  return Patch(ctx, provider, {{"metadata", {{"annotations", {{key, nullptr}}}}}}, "");
+  return Patch(ctx, provider, AtVersion(provider.resource_version, {{"metadata", {{"annotations", {{key, nullptr}}}}}}),
+               "");
 }
 
 }  // namespace capi::ops

@@ -132,6 +132,33 @@ TEST(StatusWriter, ARestoreBehindTheLastWriteIsNoticed) {
   EXPECT_EQ(reads, 2);
 }
 
+// F10: so the answer to a write has nobody else's change, whose event would be older than that, and be no news any
+// more.
+TEST(StatusWriter, EachWriteIsForTheVersionThatItWasDecidedOn_F10) {
+  Mutex mu;
+  std::vector<std::string> versions;
+  auto server = http::Server::Start({}, [&](const http::ServerRequest& request) {
+    MutexLock lock(mu);
+    versions.push_back(GetString(Json::parse(request.body), {"metadata", "resourceVersion"}));
+    return http::Response{.status = 200, .headers = {}, .body = std::string(kObject)};
+  });
+  ASSERT_TRUE(server.ok());
+  auto client = *kube::Client::Connect({.server = "http://" + (*server)->address()}, {.max_retries = 0});
+  ProviderCache cache([](const ProviderCache::Change&) {});
+  cache.OnEvent(api::ProviderType::kInfrastructure, nullptr,
+                std::make_shared<const kube::Object>(Json::parse(kObject)));
+  const SecretMasks masks;
+  StatusWriter writer(*client, cache, masks);
+  const Context ctx = Context{}.WithTimeout(Seconds(30));
+  api::Provider provider = Parsed();
+  EXPECT_TRUE(writer.AddFinalizer(ctx, provider).ok());
+  EXPECT_TRUE(writer.RemoveFinalizer(ctx, provider).ok());
+  EXPECT_TRUE(writer.WriteVersion(ctx, provider, "v1.0.1").ok());
+  EXPECT_TRUE(writer.WriteConfigSecret(ctx, provider, {.name = "s", .ns = "n"}).ok());
+  EXPECT_TRUE(writer.RemoveAnnotation(ctx, provider, "a").ok());
+  EXPECT_THAT(versions, ::testing::ElementsAre("2", "2", "2", "2", "2"));
+}
+
 // A merge patch keeps the members of a member that it doesn't name.
 TEST(StatusWriter, WhatWentOfAMemberIsSetToNull_U12) {
   std::string sent;
