@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <ctime>
+#include <stdexcept>
+
 #include "base/http/server/server.h"
 #include "base/mutex.h"
 #include "kube/client/client.h"
@@ -121,6 +124,26 @@ TEST_F(ForEachTest, SeesAllPagesToTheirEnd) {
        "a",
        Code::kPermissionDenied},
       {"half a page", {{"", {200, cut}}}, true, "ab", Code::kInvalidArgument},
+      {"half an item",
+       {{"", {200, R"({"items":[{"metadata":{"name":"a"}},{"metadata":{"na)"}}},
+       true,
+       "a",
+       Code::kInvalidArgument},
+      {"no end of its items",
+       {{"", {200, R"({"items":[{"metadata":{"name":"a"}},)"}}},
+       true,
+       "a",
+       Code::kInvalidArgument},
+      {"an item that is no JSON",
+       {{"", {200, R"({"items":[{"metadata":{"name":"a"}},{]}],"metadata":{}})"}}},
+       true,
+       "a",
+       Code::kInvalidArgument},
+      {"no comma between two",
+       {{"", {200, R"({"items":[{"metadata":{"name":"a"}}{}]})"}}},
+       true,
+       "a",
+       Code::kInvalidArgument},
       {"no list", {{"", {200, "{}"}}}, true, "", Code::kInternal},
       {"items that are no array",
        {{"", {200, R"({"items":{"a":{"metadata":{"name":"a"}}}})"}}},
@@ -142,7 +165,9 @@ TEST_F(ForEachTest, SeesAllPagesToTheirEnd) {
     Status all = See(options, nullptr);
     EXPECT_EQ(seen_, c.seen);
     ASSERT_EQ(all.ok(), !c.fails) << (all.ok() ? "" : all.error().message);
-    if (c.fails) EXPECT_EQ(all.code(), *c.fails) << all.error().message;
+    if (c.fails) {
+      EXPECT_EQ(all.code(), *c.fails) << all.error().message;
+    }
   }
 }
 
@@ -157,6 +182,43 @@ TEST_F(ForEachTest, EndsWhenItIsTold) {
   EXPECT_EQ(failed.code(), Code::kCancelled);
   EXPECT_EQ(failed.error().message, "not needed") << "as it was";
   EXPECT_EQ(seen_, "a");
+}
+
+// F7: that is no fault of the page.
+TEST(ListPage, WhatAHandlerThrowsGoesThrough) {
+  EXPECT_THROW((void)ReadPage(R"({"items":[{}]})", true,
+                              [](const Json&) -> Result<bool> { throw std::runtime_error("no memory"); }),
+               std::runtime_error);
+}
+
+// Anybody who may write an object had the parser walk through all its members for each of them: minutes.
+TEST(ListPage, ManyMembersTakeNoLongerThanTheirText) {
+  std::string fields, array = "{}";
+  for (int i = 0; i < 100'000; ++i) {
+    fields += (i > 0 ? ",\"f:" : "\"f:") + std::to_string(i) + "\":{}";
+    array += ",{}";
+  }
+  const std::string page = R"({"items":[{"metadata":{"managedFields":[{"fieldsV1":{)" + fields + R"(}}]},"spec":[)" +
+                           array + "]}],\"metadata\":{\"of\":[" + array + "]},\"more\":[" + array + "]}";
+  const std::clock_t began = std::clock();
+  auto end = ReadPage(page, true, [](const Json&) -> Result<bool> { return true; });
+  EXPECT_TRUE(end.ok()) << end.error().message;
+  EXPECT_LT((std::clock() - began) / CLOCKS_PER_SEC, 15) << "one, without a sanitizer";
+}
+
+// The name of a member may be written otherwise, and brackets in a string are none.
+TEST(ListPage, ItemsAreFoundAsAParserWould) {
+  std::string names;
+  auto end = ReadPage(
+      R"( {"kind" : "]}\"[" , "a":[{"items":[{"metadata":{"name":"x"}}]}], "\u0069tems" : [ {"metadata":{"name":"}]\\"}} ,
+        {"metadata":{"name":"\"{"}} ] , "metadata":{"continue":"next","in":{"continue":"no"}} } )",
+      true, [&](const Json& item) -> Result<bool> {
+        names += GetString(item, {"metadata", "name"}) + " ";
+        return true;
+      });
+  ASSERT_TRUE(end.ok()) << end.error().message;
+  EXPECT_EQ(names, "}]\\ \"{ ");
+  EXPECT_EQ(end->next, "next");
 }
 
 TEST_F(ForEachTest, TheFirstPageAlone) {

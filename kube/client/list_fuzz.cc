@@ -7,7 +7,10 @@ CAPI_FUZZ(list, "kube/client",
            "{\"name\":\"a\",\"managedFields\":[{\"manager\":\"m\",\"fieldsV1\":{\"f:a\":{}}}],\"uid\":\"u\"},\"spec\":"
            "{\"managedFields\":[1]}},{}]}",
            "{\"items\":[{\"a\":1,\"a\":{\"b\":[[{}]]}}],\"metadata\":{}}", "{\"items\":null}",
-           "{\"items\":[1,{\"a\":2}]}", "{\"items\":[{}],\"items\":[{}]}", "{\"items\":{\"a\":{}}}"}) {
+           "{\"items\":[1,{\"a\":2}]}", "{\"items\":[{}],\"items\":[{}]}", "{\"items\":{\"a\":{}}}",
+           "{\"\\u0069tems\":[{\"a\":\"]}\\\"\"} ,\n{}]}", "{\"a\":tru\"items\":[{}]}", "{\"items\":[{},]}",
+           "{\"items\":[{}]null}", "{\"items\":[{]}", "{\"a\":\"\\",
+           "{\"items\":[{}],\"metadata\":[{\"continue\":\"x\"}]}"}) {
   using namespace capi;
   for (bool managed_fields : {true, false}) {
     Json items = Json::array();
@@ -18,7 +21,9 @@ CAPI_FUZZ(list, "kube/client",
     });
     if (!end.ok()) continue;
     auto whole = ParseJson(input);
-    FUZZ_REQUIRE(whole.ok());
+    // An item may be as deep by itself as all may be.
+    if (!whole.ok()) FUZZ_REQUIRE(whole.error().message.starts_with("nested deeper"));
+    if (!whole.ok()) continue;
     Json want = *Find(*whole, {"items"});
     if (want.is_null()) want = Json::array();
     for (Json& item : want) {
