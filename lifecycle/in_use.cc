@@ -145,14 +145,10 @@ Result<bool> SeeReadable(kube::Client& client, const Context& ctx, const kube::O
   options.metadata_only = options.may_change = true;
   std::optional<Error> error;
   for (const kube::Resource& resource : TRY(ReadableResources(crd))) {
-    Status seen = Ok();
-    for (bool again : {false, true}) {
-      begin(resource);
-      seen = client.ForEach(ctx, resource, resource.namespaced ? ns : "", options,
-                            [&](kube::Object object) -> Result<bool> { return see(std::move(object)); });
-      if (seen.ok()) return true;
-      if (again || seen.code() != Code::kGone) break;  // the token of a page, and the server had no other one
-    }
+    Status seen = client.ForEach(
+        ctx, resource, resource.namespaced ? ns : "", options, [&] { begin(resource); },
+        [&](kube::Object object) -> Result<bool> { return see(std::move(object)); });
+    if (seen.ok()) return true;
     TRY(ctx.Check());
     if (seen.code() != Code::kNotFound && !error) {
       error = seen.error().With(fmt::format("{} at {}", crd.name(), resource.version));
@@ -166,6 +162,7 @@ Result<bool> SeeReadable(kube::Client& client, const Context& ctx, const kube::O
 Result<ReadObjects> ListReadable(kube::Client& client, const Context& ctx, const kube::Object& crd,
                                  kube::ListOptions options, const std::string& ns) {
   ReadObjects out;
+  if (options.max_bytes == 0) options.max_bytes = kube::kMaxHeldBytes;
   bool served = TRY(SeeReadable(
       client, ctx, crd, std::move(options), ns,
       [&](const kube::Resource& resource) {

@@ -26,7 +26,8 @@ Result<bool> SeeReadable(kube::Client& client, const Context& ctx, const kube::O
                          const std::string& ns, const std::function<void(const kube::Resource&)>& begin,
                          const std::function<bool(kube::Object)>& see);
 
-// The same, all at once; none, and no version, where there is none.
+// The same, all at once; none, and no version, where there is none. kInternal for more than max_bytes, or
+// kMaxHeldBytes.
 struct ReadObjects {
   kube::Resource resource;
   std::vector<kube::Object> items;

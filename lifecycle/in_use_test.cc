@@ -38,6 +38,7 @@ class FindUsersTest : public ::testing::Test {
     MutexLock lock(mu_);
     items_[path] = std::move(items);
   }
+  kube::Client& client() { return *client_; }
   std::string Find(const std::vector<kube::Object>& crds, size_t most = 3) {
     std::vector<const kube::Object*> all;
     for (const auto& crd : crds) all.push_back(&crd);
@@ -52,11 +53,12 @@ class FindUsersTest : public ::testing::Test {
   size_t page_ CAPI_GUARDED_BY(mu_) = 100;
   int asked_ CAPI_GUARDED_BY(mu_) = 0;
   std::map<std::string, int> fails_ CAPI_GUARDED_BY(mu_);  // after so many pages
+  int fails_with_ CAPI_GUARDED_BY(mu_) = 500;
 
  private:
   http::Response Answer(const http::ServerRequest& request) CAPI_REQUIRES(mu_) {
     auto fails = fails_.find(request.path);
-    if (fails != fails_.end() && fails->second-- == 0) return {.status = 500, .headers = {}, .body = "{}"};
+    if (fails != fails_.end() && fails->second-- == 0) return {.status = fails_with_, .headers = {}, .body = "{}"};
     auto found = items_.find(request.path);
     if (found == items_.end()) return {.status = 404, .headers = {}, .body = "404 page not found"};
     const size_t at = request.query.find("continue=");
@@ -147,7 +149,34 @@ TEST_F(FindUsersTest, AnotherVersionBeginsAnew) {
   EXPECT_EQ(Find({Crd("x", "B"), crd}, 9), "B b, A 1, A 2, A o");
 }
 
-// X2: of 20,000 objects the first page tells enough; of 20,000 that nobody owns none is kept.
+// F8: the token of a page has expired, and the server has no other one: what was seen before doesn't count twice.
+TEST_F(FindUsersTest, AnExpiredTokenBeginsAnew) {
+  {
+    MutexLock lock(mu_);
+    page_ = 1;
+    fails_["/apis/x/v1/A"] = 3;
+    fails_with_ = 410;
+  }
+  Has("/apis/x/v1/A", {Labelled("1"), Thing("o", "2"), Labelled("2"), Labelled("3")});
+  EXPECT_EQ(Find({Crd("x", "A")}, 9), "A 1, A 2, A 3, A o");
+}
+
+// F8: what is held has a bound.
+TEST_F(FindUsersTest, AListThatIsHeldHasABound) {
+  {
+    MutexLock lock(mu_);
+    page_ = 1;
+  }
+  Has("/apis/x/v1/A", {Thing("1"), Thing("2"), Thing("3")});
+  auto read = ListReadable(client(), Context{}.WithTimeout(Seconds(30)), Crd("x", "A"), {.max_bytes = 100});
+  ASSERT_FALSE(read.ok());
+  EXPECT_EQ(read.code(), Code::kInternal);
+  read = ListReadable(client(), Context{}.WithTimeout(Seconds(30)), Crd("x", "A"));
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(read->items.size(), 3u);
+}
+
+// X2: of 20,000 objects the first page tells enough.
 TEST_F(FindUsersTest, ReadsNoMoreThanItTells) {
   std::vector<Json> many;
   for (int i = 0; i < 20'000; ++i) many.push_back(Labelled(std::to_string(i)));

@@ -107,7 +107,10 @@ Status StorageMigration::RewriteAll(const Context& ctx, Walk& walk) {
 
 Result<bool> StorageMigration::RewriteNext(const Context& ctx, Walk& walk, const kube::Object& item) {
   std::string object = item.ns().empty() ? item.name() : item.ns() + "/" + item.name();
-  if (object <= walk.cursor.last) return true;
+  if (object <= walk.cursor.last) {
+    TRY(walk.GoesOn());
+    return true;
+  }
   auto written = Rewrite(ctx, walk, object);
   TRY(ctx.Check());
   walk.cursor.last = object;

@@ -48,6 +48,7 @@ class ForEachTest : public ::testing::Test {
     server_ = std::move(*server);
     client_ = *Client::Connect({.server = "http://" + server_->address()}, {.max_retries = 0});
   }
+  Client& client() { return *client_; }
   // The names, as they were told.
   Status See(const ListOptions& options, const std::function<Result<bool>(const std::string& name)>& on_name) {
     return client_->ForEach(Context{}.WithTimeout(Seconds(30)), Builtin("Secret"), "", options,
@@ -182,6 +183,40 @@ TEST_F(ForEachTest, EndsWhenItIsTold) {
   EXPECT_EQ(failed.code(), Code::kCancelled);
   EXPECT_EQ(failed.error().message, "not needed") << "as it was";
   EXPECT_EQ(seen_, "a");
+}
+
+// F8: who holds what it sees has a bound as a list that is held.
+TEST_F(ForEachTest, ReadsNoMoreThanIsHeld) {
+  const std::string page = PageOf("a", "1");
+  Has({{"", {200, page}}, {"1", {200, PageOf("b", "2")}}, {"2", {200, PageOf("c")}}});
+  Status all = See({.max_bytes = 3 * page.size()}, nullptr);
+  EXPECT_TRUE(all.ok()) << all.error().message;
+  all = See({.max_bytes = page.size() + 1}, nullptr);
+  ASSERT_FALSE(all.ok());
+  EXPECT_EQ(all.code(), Code::kInternal);
+  EXPECT_EQ(seen_, "abcab");
+}
+
+// F8: where the server has no other token, once, and not for ever.
+TEST_F(ForEachTest, BeginsAnewWhereATokenHasExpired) {
+  Has({{"", {200, PageOf("ab", "1")}}, {"1", {410, Expired()}}});
+  int begun = 0;
+  Status all = client().ForEach(
+      Context{}.WithTimeout(Seconds(30)), Builtin("Secret"), "", {},
+      [&] {
+        if (++begun == 2) Has({{"", {200, PageOf("ab", "2")}}, {"2", {200, PageOf("c")}}});
+      },
+      [&](const Object& object) -> Result<bool> { return seen_ += object.name(), true; });
+  EXPECT_TRUE(all.ok()) << all.error().message;
+  EXPECT_EQ(seen_, "abc");
+  Has({{"", {200, PageOf("ab", "1")}}, {"1", {410, Expired()}}});
+  begun = 0;
+  all = client().ForEach(
+      Context{}.WithTimeout(Seconds(30)), Builtin("Secret"), "", {}, [&] { ++begun; },
+      [](const Object&) -> Result<bool> { return true; });
+  ASSERT_FALSE(all.ok());
+  EXPECT_EQ(all.code(), Code::kGone);
+  EXPECT_EQ(begun, 2);
 }
 
 // F7: that is no fault of the page.

@@ -18,8 +18,8 @@ Seconds RandomWatchTime() {
   return Seconds(std::uniform_int_distribution<int>(300, 600)(random));
 }
 
-// No collection that is held at once comes near: a server that goes on and on is broken, or not an API server.
-constexpr size_t kMaxPageBytes = 64u << 20, kMaxListBytes = 256u << 20;
+// A server that goes on and on is broken, or not an API server.
+constexpr size_t kMaxPageBytes = 64u << 20;
 constexpr int kMaxListPages = 2'000;
 // Of one that is seen object by object: five million objects, more than etcd holds.
 constexpr int kMaxPages = 20'000;
@@ -58,7 +58,7 @@ class Listing {
       PageEnd end = TRY(ReadOne(on_object));
       const std::string path = resource_.Path(ns_, "");
       if (bytes_ > max_bytes) {
-        return Error{Code::kInternal, fmt::format("{}: a list of more than {} bytes", path, bytes_), {}};
+        return Error{Code::kInternal, fmt::format("{}: a list of more than {} bytes", path, max_bytes), {}};
       }
       if (end.stopped || end.next.empty() || options_.first_page) return Ok();
       if (end.next == token_) {
@@ -114,7 +114,17 @@ class Listing {
 Status Client::ForEach(const Context& ctx, const Resource& resource, std::string_view ns, const ListOptions& options,
                        const std::function<Result<bool>(Object)>& on_object) {
   Listing listing(*impl_->transport, ctx, resource, ns, options);
-  return listing.Read(kMaxPages, std::numeric_limits<size_t>::max(), on_object);
+  const size_t most = options.max_bytes > 0 ? options.max_bytes : std::numeric_limits<size_t>::max();
+  return listing.Read(kMaxPages, most, on_object);
+}
+
+Status Client::ForEach(const Context& ctx, const Resource& resource, std::string_view ns, const ListOptions& options,
+                       const std::function<void()>& begin, const std::function<Result<bool>(Object)>& on_object) {
+  begin();
+  Status seen = ForEach(ctx, resource, ns, options, on_object);
+  if (seen.ok() || seen.code() != Code::kGone) return seen;
+  begin();
+  return ForEach(ctx, resource, ns, options, on_object);
 }
 
 Result<ObjectList> Client::List(const Context& ctx, const Resource& resource, std::string_view ns,
@@ -122,7 +132,7 @@ Result<ObjectList> Client::List(const Context& ctx, const Resource& resource, st
   for (bool again = false;; again = true) {
     ObjectList out;
     Listing listing(*impl_->transport, ctx, resource, ns, options);
-    Status listed = listing.Read(kMaxListPages, kMaxListBytes, [&](Object object) -> Result<bool> {
+    Status listed = listing.Read(kMaxListPages, kMaxHeldBytes, [&](Object object) -> Result<bool> {
       out.items.push_back(std::move(object));
       return true;
     });

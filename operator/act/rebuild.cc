@@ -100,7 +100,7 @@ Result<Found> ListOtherwise(const Context& ctx, kube::Client& client, const kube
   if (!not_served && !NeedsWebhook(*crd)) return error.With(name);
   Found found;
   auto read = lifecycle::SeeReadable(
-      client, ctx, *crd, {.label_selector = selector}, "",
+      client, ctx, *crd, {.label_selector = selector, .max_bytes = kube::kMaxHeldBytes}, "",
       [&](const kube::Resource& resource) {
         found = Found{resource.version, {}, ""};
       },
@@ -113,11 +113,11 @@ Result<Found> ListOtherwise(const Context& ctx, kube::Client& client, const kube
 Result<Found> ListKind(const Context& ctx, kube::Client& client, const kube::Resource& kind,
                        const std::string& selector) {
   Found found{kind.version, {}, ""};
-  const kube::ListOptions options{.label_selector = selector, .metadata_only = true, .may_change = true};
-  Status listed = client.ForEach(ctx, kind, "", options, [&](const kube::Object& object) -> Result<bool> {
-    Take(object, found.items);
-    return true;
-  });
+  const kube::ListOptions options{
+      .label_selector = selector, .metadata_only = true, .may_change = true, .max_bytes = kube::kMaxHeldBytes};
+  Status listed = client.ForEach(
+      ctx, kind, "", options, [&] { found.items.clear(); },
+      [&](const kube::Object& object) -> Result<bool> { return Take(object, found.items), true; });
   if (listed.ok()) return found;
   if (MayBeLeftOut(listed.error())) return Found{};
   return ListOtherwise(ctx, client, kind, selector, listed.error());

@@ -157,10 +157,12 @@ std::optional<Hold> Installer::RemoveLeftovers(const Context& ctx, const Observa
   const Context own = ctx.InOwnName();
   std::vector<kube::Object> leftovers;
   const kube::ListOptions options{.metadata_only = true, .managed_fields = false, .may_change = true};
-  Status listed = needs_.client.ForEach(own, secrets, o.provider.id.ns, options, [&](kube::Object s) -> Result<bool> {
-    if (IsCacheSecret(o.provider, s)) leftovers.push_back(std::move(s));
-    return true;
-  });
+  Status listed = needs_.client.ForEach(
+      own, secrets, o.provider.id.ns, options, [&] { leftovers.clear(); },
+      [&](kube::Object secret) -> Result<bool> {
+        if (IsCacheSecret(o.provider, secret)) leftovers.push_back(std::move(secret));
+        return true;
+      });
   if (!listed.ok()) return NotAccepted(reason::kAPIServerUnavailable, listed.error());
   for (const kube::Object& secret : leftovers) {
     auto removed = needs_.client.Delete(own, secrets, secret.ns(), secret.name(), {.uid = secret.uid()});
