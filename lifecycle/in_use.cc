@@ -64,7 +64,9 @@ class UserSearch {
   bool IsFull() const { return users_.size() >= most_; }
   void See(const kube::Object& object) {
     const bool belongs = BelongsByItself(object);
-    std::vector<std::uint64_t> owners = OwnersOf(object);
+    // Who owns what belongs by itself says nothing: it may be anybody.
+    std::vector<std::uint64_t> owners;
+    if (!belongs) owners = OwnersOf(object);
     if (!belongs && owners.empty()) return;
     ClusterUser user{resource_, object.ns(), object.name(), Sum(object.uid()), std::move(owners)};
     if (belongs) {

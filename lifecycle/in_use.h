@@ -44,12 +44,13 @@ struct ClusterUser {
   std::shared_ptr<const kube::Resource> resource;
   std::string ns, name;
   std::uint64_t uid = 0;
-  std::vector<std::uint64_t> owners;  // uids
+  std::vector<std::uint64_t> owners;  // uids; none of what belongs by itself
 };
 std::string NameOf(const ClusterUser& user);
 
 // `now` is that object, and still belongs to a cluster: by itself (it is a Cluster, is labelled with one, or owned by
-// one or a Machine and the like), or by the owners that it had. Pure; it needs apiVersion, kind and metadata alone.
+// one or a Machine and the like), or by the owners by which it was found. Pure; it needs apiVersion, kind and metadata
+// alone.
 bool StillBelongs(const kube::Object& now, const ClusterUser& user);
 
 // The first `most` objects of these CRDs that belong to clusters, by themselves or because they are owned by one that

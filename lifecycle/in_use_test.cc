@@ -161,6 +161,20 @@ TEST_F(FindUsersTest, AnExpiredTokenBeginsAnew) {
   EXPECT_EQ(Find({Crd("x", "A")}, 9), "A 1, A 2, A 3, A o");
 }
 
+// X2: who owns what has a label may be anybody, and isn't why it was found.
+TEST_F(FindUsersTest, OwnersOfWhatIsLabelledDontCount) {
+  Json labelled = Thing("l", "class", "cluster.x-k8s.io/v1beta2 ClusterClass");
+  labelled["metadata"]["labels"] = Labelled("l")["metadata"]["labels"];
+  Has("/apis/x/v1/A", {labelled});
+  const kube::Object crd = Crd("x", "A");
+  auto users = FindUsers(client(), Context{}.WithTimeout(Seconds(30)), {&crd}, 3);
+  ASSERT_TRUE(users.ok()) << users.error().message;
+  ASSERT_EQ(users->size(), 1u);
+  EXPECT_TRUE(StillBelongs(kube::Object(labelled), users->front()));
+  labelled["metadata"].erase("labels");
+  EXPECT_FALSE(StillBelongs(kube::Object(labelled), users->front())) << "the label was taken off";
+}
+
 // F8: what is held has a bound.
 TEST_F(FindUsersTest, AListThatIsHeldHasABound) {
   {

@@ -53,6 +53,18 @@ bool ComesOrGoes(const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
   return !was || !is || was->deleting() != is->deleting();
 }
 
+bool IsSame(const Json& was, const Json& is, JsonPath path) {
+  const Json *before = Find(was, path), *now = Find(is, path);
+  return before == nullptr || now == nullptr ? before == now : *before == *now;
+}
+
+// What belongs to a cluster may do so no more without its end, or be another one of its name (X2).
+bool BelongsAsBefore(const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
+  if (ComesOrGoes(was, is) || was->uid() != is->uid()) return false;
+  return IsSame(was->json(), is->json(), {"metadata", "labels"}) &&
+         IsSame(was->json(), is->json(), {"metadata", "ownerReferences"});
+}
+
 }  // namespace
 
 ProviderNews NewsOf(const ProviderCache::Change& change) {
@@ -91,8 +103,8 @@ bool Wakes(const ObjectNews& news, const api::ProviderId& provider) {
 }
 
 bool IsNews(const Watches::Key& watch, const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
-  bool presence = watch.purpose == Watches::Purpose::kNamespaces || watch.purpose == Watches::Purpose::kInUse;
-  return !presence || ComesOrGoes(was, is);
+  if (watch.purpose == Watches::Purpose::kInUse) return !BelongsAsBefore(was, is);
+  return watch.purpose != Watches::Purpose::kNamespaces || ComesOrGoes(was, is);
 }
 
 bool Concerns(const Watches::Key& shared, const kube::Object& object, const api::ProviderId& provider) {

@@ -8,7 +8,6 @@
 #include "lifecycle/plan/removal.h"
 
 namespace capi::cli {
-namespace {}  // namespace
 
 std::vector<std::string> InUse(const Context& ctx, kube::Client& client, const std::vector<Target>& targets) {
   std::vector<std::string> out;

@@ -1,5 +1,7 @@
 #include "operator/observe/in_use.h"
 
+#include <algorithm>
+
 #include "lifecycle/plan/removal.h"
 
 namespace capi::ops {
@@ -10,6 +12,19 @@ constexpr int kLooks = 3;
 
 Watches::Key WatchOf(const lifecycle::ClusterUser& user) {
   return {Watches::Purpose::kInUse, *user.resource, user.ns, "", "metadata.name=" + user.name, true};
+}
+
+// Each of its kind can be read at the version that its watch has: another one would be told nothing any more, and go on
+// to show what it showed last.
+bool AreServed(const std::vector<lifecycle::ClusterUser>& users, const std::vector<kube::ObjectPtr>& crds) {
+  std::vector<kube::Resource> served;
+  for (const auto& crd : crds) {
+    auto resources = lifecycle::ReadableResources(*crd);
+    if (resources.ok()) served.insert(served.end(), resources->begin(), resources->end());
+  }
+  return std::all_of(users.begin(), users.end(), [&](const auto& user) {
+    return std::find(served.begin(), served.end(), *user.resource) != served.end();
+  });
 }
 
 std::vector<std::string> InWords(const std::vector<lifecycle::ClusterUser>& users) {
@@ -32,12 +47,12 @@ Result<UseFinder::Users> UseFinder::StillThere(const Context& ctx, const std::st
   return there;
 }
 
-// As long as all that were found are there, others don't matter; when one has gone, it is looked for others: what is
-// named is there.
+// As long as all that were found are there, others don't matter; when one has gone, others are looked for: what is
+// named is there. Where some were gone in every look, the rest isn't kept in mind: it may have belonged by these alone.
 Result<std::vector<std::string>> UseFinder::Find(const Context& ctx, const std::string& key,
                                                  const std::vector<kube::ObjectPtr>& crds) {
   const Users known = Known(key);
-  if (!known.empty()) {
+  if (!known.empty() && AreServed(known, crds)) {
     auto there = StillThere(ctx, key, known);
     if (there.ok() && there->size() == known.size()) return InWords(known);
     TRY(ctx.Check());  // else: at another version of the CRD another one may be readable
@@ -51,7 +66,7 @@ Result<std::vector<std::string>> UseFinder::Find(const Context& ctx, const std::
     if (there.empty() && !found.empty()) {
       return Error{Code::kUnavailable, "what uses it goes faster than it can be looked for", {}};
     }
-    Know(key, there);
+    Know(key, there.size() == found.size() ? there : Users());
     return InWords(there);
   }
 }
