@@ -72,6 +72,18 @@ bool ComesOrGoes(const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
   return !was || !is || was->deleting() != is->deleting();
 }
 
+bool IsSame(const Json& was, const Json& is, JsonPath path) {
+  const Json *before = Find(was, path), *now = Find(is, path);
+  return before == nullptr || now == nullptr ? before == now : *before == *now;
+}
+
+// What belongs to a cluster may do so no more without its end, or be another one of its name (X2).
+bool BelongsAsBefore(const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
+  if (ComesOrGoes(was, is) || was->uid() != is->uid()) return false;
+  return IsSame(was->json(), is->json(), {"metadata", "labels"}) &&
+         IsSame(was->json(), is->json(), {"metadata", "ownerReferences"});
+}
+
 }  // namespace
 
 ProviderNews NewsOf(const ProviderCache::Change& change) {
@@ -113,9 +125,8 @@ bool IsOf(const ObjectNews& news, const api::ProviderId& provider) {
 }
 
 bool IsNews(const Watches::Event& event) {
-  const auto purpose = event.watch.purpose;
-  bool presence = purpose == Watches::Purpose::kNamespaces || purpose == Watches::Purpose::kInUse;
-  return !presence || ComesOrGoes(event.was, event.is);
+  if (event.watch.purpose == Watches::Purpose::kInUse) return !BelongsAsBefore(event.was, event.is);
+  return event.watch.purpose != Watches::Purpose::kNamespaces || ComesOrGoes(event.was, event.is);
 }
 
 // What one spec alone names is somebody's edit of that. A Secret that all specs name may be written each minute, and

@@ -205,7 +205,7 @@ TEST(Wakes, WhoAskedForTheWatch) {
     Watches::Key watch;
     const char* ns;
     const char* object;
-    enum { kComes, kChanges, kIsGoing, kGoes } what;
+    enum { kComes, kChanges, kIsGoing, kGoes, kIsUnlabelled, kIsOwned, kIsAnother } what;
     std::optional<kube::Priority> wakes;
     bool first = false;
     std::set<std::string> users = {"aws"};
@@ -238,16 +238,22 @@ TEST(Wakes, WhoAskedForTheWatch) {
       {"what may be in use is going (X2)", in_use, "x", "m", Case::kIsGoing, kNormal},
       {"what may be in use has gone (X2)", in_use, "x", "m", Case::kGoes, kNormal},
       {"the status of what may be in use", in_use, "x", "m", Case::kChanges, {}},
+      {"what may be in use lost its label (X2)", in_use, "x", "m", Case::kIsUnlabelled, kNormal},
+      {"what may be in use has other owners (X2)", in_use, "x", "m", Case::kIsOwned, kNormal},
+      {"another one has the name of what may be in use (X2)", in_use, "x", "m", Case::kIsAnother, kNormal},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
-    Json json = {
-        {"apiVersion", "v1"}, {"kind", c.watch.resource.kind}, {"metadata", {{"name", c.object}, {"namespace", c.ns}}}};
-    auto plain = std::make_shared<const kube::Object>(json);
-    json["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";
-    auto going = std::make_shared<const kube::Object>(std::move(json));
-    kube::ObjectPtr was = c.what == Case::kComes ? nullptr : plain;
-    kube::ObjectPtr is = c.what == Case::kGoes ? nullptr : c.what == Case::kIsGoing ? going : plain;
+    Json json = {{"apiVersion", "v1"},
+                 {"kind", c.watch.resource.kind},
+                 {"metadata", {{"name", c.object}, {"namespace", c.ns}, {"uid", "1"}, {"labels", {{"l", "x"}}}}}};
+    kube::ObjectPtr was = c.what == Case::kComes ? nullptr : std::make_shared<const kube::Object>(json);
+    Json& metadata = json["metadata"];
+    if (c.what == Case::kIsGoing) metadata["deletionTimestamp"] = "2026-01-01T00:00:00Z";
+    if (c.what == Case::kIsUnlabelled) metadata.erase("labels");
+    if (c.what == Case::kIsOwned) metadata["ownerReferences"] = {{{"uid", "2"}}};
+    if (c.what == Case::kIsAnother) metadata["uid"] = "2";
+    kube::ObjectPtr is = c.what == Case::kGoes ? nullptr : std::make_shared<const kube::Object>(json);
     const api::ProviderId aws{ProviderType::kInfrastructure, "a", "aws"};
     const Watches::Event event{.watch = c.watch, .users = c.users, .was = was, .is = is, .first = c.first};
     const bool wakes = IsNews(event) && (!c.watch.IsShared() || Concerns(c.watch, is ? *is : *was, aws));

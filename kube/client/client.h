@@ -28,11 +28,20 @@ struct GetOptions {
   bool metadata_only = false;  // as in ListOptions
 };
 
+// Of all pages of a list that is held at once, as text. No collection comes near.
+inline constexpr size_t kMaxHeldBytes = 256u << 20;
+
 struct ListOptions {
   std::string label_selector, field_selector;
   int limit = 500;             // page size; 0 for all in one answer
   bool first_page = false;     // and no other: the first `limit` objects
   bool metadata_only = false;  // PartialObjectMetadata: apiVersion and kind of the items are those of the resource
+  bool managed_fields = true;  // the items have theirs, which are often most of an object's metadata
+  // Of a token that has expired (410): goes on by the one that the server offers instead. What was there all the time
+  // is seen once; what comes, changes or goes meanwhile may be seen or not.
+  bool may_change = false;
+  // Of ForEach, for who keeps what it sees: more text in all pages is kInternal. 0: as much as there is.
+  size_t max_bytes = 0;
 };
 
 struct ObjectList {
@@ -102,13 +111,17 @@ class Client {
   Result<Object> Get(const Context& ctx, const Resource& resource, std::string_view ns, std::string_view name,
                      const GetOptions& options = {});
   // All pages. A page token that expires (410) starts the listing again, once. kInternal for a list without an end: the
-  // same token again, more than 2,000 pages or 256 MiB.
+  // same token again, more than 2,000 pages or kMaxHeldBytes.
   Result<ObjectList> List(const Context& ctx, const Resource& resource, std::string_view ns,
                           const ListOptions& options = {});
-  // The same page by page, for more than is to be held at once: `on_page` is told the objects of each, and its error
-  // ends the listing. kGone: the token of a page has expired; begin anew.
-  Status ListPages(const Context& ctx, const Resource& resource, std::string_view ns, const ListOptions& options,
-                   const std::function<Status(std::vector<Object>)>& on_page);
+  // The same for more than is to be held at once: `on_object` is told each object as it is read, one page being in
+  // memory as text. It may take its time; false ends the listing, as its error does. kGone: the token of a page has
+  // expired; begin anew. kInternal for a list without an end, here of 20,000 pages.
+  Status ForEach(const Context& ctx, const Resource& resource, std::string_view ns, const ListOptions& options,
+                 const std::function<Result<bool>(Object)>& on_object);
+  // The same, and begins anew itself, once: `begin` is called each time, and then what was seen before doesn't count.
+  Status ForEach(const Context& ctx, const Resource& resource, std::string_view ns, const ListOptions& options,
+                 const std::function<void()>& begin, const std::function<Result<bool>(Object)>& on_object);
   // Bookmarks are asked for. Blocks; calls `on_event` for each event until the server ends the watch or falls silent
   // (Ok), an error, or the context ends. An error from `on_event` ends the watch with it. kGone: list again.
   Status Watch(const Context& ctx, const Resource& resource, std::string_view ns, const WatchOptions& options,

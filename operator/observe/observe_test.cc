@@ -339,7 +339,7 @@ TEST_F(ObserveTest, WhoWaitsForAKindAwaitsTheCrdsOfItsGroup) {
   EXPECT_TRUE(observer_.Awaits(kKey, "foxes.x.io"));
 }
 
-// X2: as long as one of the kinds that were in use still is, nothing is read again: the watch tells.
+// X2: as long as what was found is there, nothing is read again: its watch tells.
 TEST_F(ObserveTest, WhatIsInUseIsReadOnceAndThenWatched) {
   auto crd = CrdOfAs();
   const Json used = *ParseJson(R"({"metadata":{"name":"a","uid":"u","resourceVersion":"1",
@@ -356,6 +356,109 @@ TEST_F(ObserveTest, WhatIsInUseIsReadOnceAndThenWatched) {
   use_.Forget(kKey);
   EXPECT_TRUE(use_.Find(ctx_, kKey, {crd}).ok());
   EXPECT_EQ(server_.listed("/apis/x/v1/as"), 2) << "another deletion begins anew";
+}
+
+// X2: of many the first few are watched, each by its name, and not all of their kind. When one has gone, what is named
+// then is there.
+TEST_F(ObserveTest, OfManyThatAreInUseTheFirstFewAreWatched) {
+  const std::string things = "/apis/x/v1/as";
+  std::vector<Json> used;
+  for (const char* name : {"a", "b", "c", "d", "e", "f", "g", "h"}) {
+    used.push_back({{"metadata",
+                     {{"name", name},
+                      {"uid", name},
+                      {"resourceVersion", "1"},
+                      {"labels", {{"cluster.x-k8s.io/cluster-name", "c"}}}}}});
+  }
+  server_.Has(things, used);
+  auto find = [&] {
+    auto users = use_.Find(ctx_, kKey, {CrdOfAs()});
+    EXPECT_TRUE(users.ok()) << users.error().message;
+    return users.ok() ? *users : std::vector<std::string>();
+  };
+  for (int i = 0; i < 2; ++i) EXPECT_THAT(find(), ElementsAre("A a", "A b", "A c", "A d", "A e", "A f"));
+  EXPECT_EQ(server_.listed(things), 1);
+  EXPECT_EQ(server_.watched(things), 6);
+
+  server_.Has(things, {used.begin() + 1, used.end()});
+  used.front()["metadata"]["resourceVersion"] = "2";
+  server_.Send(things, "DELETED", used.front());
+  ASSERT_TRUE(WasShown("@2"));
+  EXPECT_THAT(find(), ElementsAre("A b", "A c", "A d", "A e", "A f", "A g"));
+  EXPECT_EQ(server_.listed(things), 2);
+  EXPECT_EQ(server_.watched(things), 7) << "the new one";
+}
+
+// X2: one that has lost its label is none, whoever owns it: a template is its ClusterClass's.
+TEST_F(ObserveTest, WhatBelongsNoMoreIsNotNamed) {
+  Json used = *ParseJson(R"({"metadata":{"name":"a","uid":"u","resourceVersion":"1",
+    "labels":{"cluster.x-k8s.io/cluster-name":"c"},"ownerReferences":[{"apiVersion":"cluster.x-k8s.io/v1beta2",
+    "kind":"ClusterClass","name":"c","uid":"c"}]}})");
+  server_.Has("/apis/x/v1/as", {used});
+  auto users = use_.Find(ctx_, kKey, {CrdOfAs()});
+  ASSERT_TRUE(users.ok()) << users.error().message;
+  EXPECT_THAT(*users, ElementsAre("A a"));
+  used["metadata"].erase("labels");
+  used["metadata"]["resourceVersion"] = "2";
+  server_.Has("/apis/x/v1/as", {used});
+  server_.Send("/apis/x/v1/as", "MODIFIED", used);
+  ASSERT_TRUE(WasShown("@2"));
+  users = use_.Find(ctx_, kKey, {CrdOfAs()});
+  ASSERT_TRUE(users.ok()) << users.error().message;
+  EXPECT_TRUE(users->empty());
+}
+
+// X2, P3: a watch at a version that isn't served any more, or of a CRD that is gone, shows for ever what it showed
+// last.
+TEST_F(ObserveTest, WhatIsNotServedAnyMoreIsLookedForAnew) {
+  const Json used = *ParseJson(R"({"metadata":{"name":"a","uid":"u","resourceVersion":"1",
+    "labels":{"cluster.x-k8s.io/cluster-name":"c"}}})");
+  server_.Has("/apis/x/v1/as", {used});
+  ASSERT_TRUE(use_.Find(ctx_, kKey, {CrdOfAs()}).ok());
+  Json crd = CrdOfAs()->json();
+  crd["spec"]["versions"][0]["name"] = "v2";
+  crd["status"]["storedVersions"] = {"v2"};
+  server_.Has("/apis/x/v2/as", {});
+  const std::vector<kube::ObjectPtr> at_v2 = {std::make_shared<const kube::Object>(crd)}, gone;
+  for (const auto& crds : {at_v2, gone}) {
+    auto users = use_.Find(ctx_, kKey, crds);
+    ASSERT_TRUE(users.ok()) << users.error().message;
+    EXPECT_TRUE(users->empty());
+    use_.Forget(kKey);
+    ASSERT_TRUE(use_.Find(ctx_, kKey, {CrdOfAs()}).ok());
+  }
+}
+
+// X2: what was found by its owner isn't kept in mind where that one has never been seen by its watch.
+TEST_F(ObserveTest, WhatIsFoundByOneThatHasGoneIsLookedForAgain) {
+  const std::string things = "/apis/x/v1/as";
+  const Json root = *ParseJson(R"({"metadata":{"name":"b","uid":"b","resourceVersion":"1",
+    "labels":{"cluster.x-k8s.io/cluster-name":"c"}}})");
+  const Json owned = *ParseJson(R"({"metadata":{"name":"a","uid":"a","resourceVersion":"1",
+    "ownerReferences":[{"apiVersion":"x/v1","kind":"A","name":"b","uid":"b"}]}})");
+  auto list = [&](const Json& items) {
+    server_.Answer(things, ToJsonText({{"metadata", Json::object()}, {"items", items}}));
+  };
+  server_.Has(things, {owned});
+  list(Json::array({root, owned}));
+  auto users = use_.Find(ctx_, kKey, {CrdOfAs()});
+  ASSERT_TRUE(users.ok()) << users.error().message;
+  EXPECT_THAT(*users, ElementsAre("A a"));
+  list(Json::array({owned}));
+  users = use_.Find(ctx_, kKey, {CrdOfAs()});
+  ASSERT_TRUE(users.ok()) << users.error().message;
+  EXPECT_TRUE(users->empty());
+}
+
+// X2: nothing would tell of the end of what has gone between the list and its watch.
+TEST_F(ObserveTest, WhatGoesWhileItIsLookedForIsNoUser) {
+  const Json used = *ParseJson(R"({"metadata":{"name":"a","uid":"u","resourceVersion":"1",
+    "labels":{"cluster.x-k8s.io/cluster-name":"c"}}})");
+  server_.Has("/apis/x/v1/as", {});
+  server_.Answer("/apis/x/v1/as", ToJsonText({{"metadata", Json::object()}, {"items", Json::array({used})}}));
+  auto users = use_.Find(ctx_, kKey, {CrdOfAs()});
+  ASSERT_FALSE(users.ok());
+  EXPECT_EQ(users.code(), Code::kUnavailable) << "nor is there none: the list still says so";
 }
 
 // X2: the last of them has gone: then all kinds are read once more, since another may be in use by now.
