@@ -1,6 +1,7 @@
 #include "kube/cache/informer.h"
 
 #include <condition_variable>
+#include <set>
 
 #include "base/caught.h"
 #include "kube/client/status_error.h"
@@ -42,6 +43,12 @@ Status Guarded(const Context& ctx, Step step) {
   return Error{Code::kInternal, *std::move(thrown), {}};
 }
 
+// Resource versions are decimal numbers that grow (Kubernetes promises so since 1.35; etcd always did).
+bool IsOlder(const Object& a, const Object& b) {
+  const std::string left = a.resource_version(), right = b.resource_version();
+  return left.size() != right.size() ? left.size() < right.size() : left < right;
+}
+
 CollectionSource SourceOf(Client& client, const Resource& resource, const InformerOptions& options) {
   ListOptions list{.label_selector = options.label_selector,
                    .field_selector = options.field_selector,
@@ -80,6 +87,7 @@ class Informer::Impl {
     for (int failures = 0; ctx.Check().ok();) {
       advanced_ = false;
       Status end = Guarded(ctx, [&] { return Session(ctx); });
+      NoteSessionEnd(end);
       if (end.ok() || advanced_) failures = 0;
       if (end.ok() || !ctx.Check().ok()) continue;
       ++failures;
@@ -99,6 +107,35 @@ class Informer::Impl {
   std::optional<Error> refusal() const {
     MutexLock lock(mu_);
     return refusal_;
+  }
+
+  bool denied() const {
+    MutexLock lock(mu_);
+    return denied_;
+  }
+
+  Status Include(const Context& ctx, const std::function<void()>& widen,
+                 const std::function<Result<ObjectList>()>& list) {
+    const int replaced = TRY(BeginPart(ctx, widen));
+    Result<ObjectList> part = Error{Code::kInternal, "nothing was listed", {}};
+    Status listed = Guarded(ctx, [&]() -> Status {
+      part = list();
+      return part.ok() ? Ok() : Status(part.error());
+    });
+    Store::Objects objects;
+    if (listed.ok()) {
+      for (Object& object : part->items) {
+        Store::Key key{object.ns(), object.name()};
+        objects[std::move(key)] = Trimmed(std::move(object));
+      }
+    }
+    for (const ObjectPtr& object : EndPart(std::move(objects), replaced)) Tell(ctx, {nullptr, object});
+    return listed;
+  }
+
+  void Prune(std::string_view ns) {
+    MutexLock lock(mu_);
+    if (options_.keep) store.Prune(ns, options_.keep);
   }
 
   Status WaitForSync(const Context& ctx) const {
@@ -136,6 +173,46 @@ class Informer::Impl {
     sync_changed_.notify_all();
   }
 
+  void NoteSessionEnd(const Status& end) {
+    MutexLock lock(mu_);
+    listing_ = false;
+    denied_ = !end.ok() && end.code() == Code::kPermissionDenied;
+    sync_changed_.notify_all();
+  }
+
+  void BeginListing() {
+    MutexLock lock(mu_);
+    listing_ = true;
+  }
+
+  // What a listing that is under way has passed by already would be missing. Returns how many there have been.
+  Result<int> BeginPart(const Context& ctx, const std::function<void()>& widen) {
+    MutexLock lock(mu_);
+    if (!ctx.clock->WaitUntil(sync_changed_, mu_, ctx.stop, ctx.deadline.value_or(MonoTime::max()), [this] {
+          mu_.AssertHeld();
+          return !listing_;
+        })) {
+      return Error{Code::kUnavailable, "waiting for " + resource.plural, {}};
+    }
+    widen();
+    ++parts_;
+    return replaced_;
+  }
+
+  // What the watch has told of meanwhile, or a whole listing, is at least as good. Returns what is new in the store.
+  std::vector<ObjectPtr> EndPart(Store::Objects objects, int replaced) {
+    std::vector<ObjectPtr> added;
+    MutexLock lock(mu_);
+    for (auto& [key, object] : objects) {
+      if (replaced != replaced_ || told_meanwhile_.contains(key) || store.Get(key.first, key.second)) continue;
+      if (options_.keep && !options_.keep(*object)) continue;
+      store.Put(object);
+      added.push_back(std::move(object));
+    }
+    if (--parts_ == 0) told_meanwhile_.clear();
+    return added;
+  }
+
   // One request after which the next step is clear, or a list and a watch.
   Status Session(const Context& ctx) {
     if (version_.empty() && !list_next_ && server_->streams_lists()) return Watch(ctx, true);
@@ -144,6 +221,7 @@ class Informer::Impl {
   }
 
   Status List(const Context& ctx) {
+    BeginListing();
     ObjectList list = TRY(source_.list(ctx));
     // Only now it is certain that the streaming list was refused for what it is, not for a bad selector.
     if (list_next_) server_->NoStreamedLists();
@@ -156,6 +234,7 @@ class Informer::Impl {
 
   Status Watch(const Context& ctx, bool initial) {
     Store::Objects arrivals;
+    if (initial) BeginListing();
     bool loading = initial, heard = false;
     MonoTime start = ctx.clock->Monotonic();
     Status end = source_.watch(ctx, version_, initial, [&](WatchEvent event) -> Status {
@@ -195,17 +274,29 @@ class Informer::Impl {
   // An event counts once it is stored: one that a transform can't take comes again.
   Status TakeEvent(const Context& ctx, WatchEvent event) {
     std::string version = event.object.resource_version();
-    std::optional<Store::Change> change;
-    switch (event.type) {
-      case WatchEvent::Type::kAdded:
-      case WatchEvent::Type::kModified: change = store.Put(Trimmed(std::move(event.object))); break;
-      case WatchEvent::Type::kDeleted: change = Removed(std::move(event.object)); break;
-      case WatchEvent::Type::kBookmark: break;
-    }
+    std::optional<Store::Change> change = Take(std::move(event));
     advanced_ = true;
     version_ = std::move(version);
     if (change) Tell(ctx, *change);
     return Ok();
+  }
+
+  std::optional<Store::Change> Take(WatchEvent event) {
+    MutexLock lock(mu_);
+    denied_ = false;
+    if (event.type == WatchEvent::Type::kBookmark) return std::nullopt;
+    const bool gone = event.type == WatchEvent::Type::kDeleted;
+    if (options_.keep) {
+      const bool kept = options_.keep(event.object);
+      Store::Key key{event.object.ns(), event.object.name()};
+      const ObjectPtr known = store.Get(key.first, key.second);
+      if (!kept && !known) return std::nullopt;
+      // Include has brought what the watch has yet to tell.
+      if (known && IsOlder(event.object, *known)) return std::nullopt;
+      if (parts_ > 0) told_meanwhile_.insert(std::move(key));
+      if (!kept && !gone) return store.Remove(event.object.ns(), event.object.name());
+    }
+    return gone ? Removed(std::move(event.object)) : store.Put(Trimmed(std::move(event.object)));
   }
 
   // As the server tells of its end: with the version of that.
@@ -219,9 +310,18 @@ class Informer::Impl {
   // A listed version that the store has already is kept, not doubled.
   void Arrive(Store::Objects& objects, Object object) {
     Store::Key key{object.ns(), object.name()};
+    if (!Wanted(object)) {
+      objects.erase(key);  // it may have been before it changed
+      return;
+    }
     ObjectPtr known = store.Get(key.first, key.second);
     ObjectPtr arrived = Trimmed(std::move(object));
     objects[std::move(key)] = SameVersion(known, arrived) ? known : arrived;
+  }
+
+  bool Wanted(const Object& object) const {
+    MutexLock lock(mu_);
+    return !options_.keep || options_.keep(object);
   }
 
   ObjectPtr Trimmed(Object object) const {
@@ -235,8 +335,17 @@ class Informer::Impl {
   }
 
   void Replace(const Context& ctx, Store::Objects objects) {
-    for (const Store::Change& change : store.Replace(std::move(objects))) Tell(ctx, change);
+    std::vector<Store::Change> changes;
+    {
+      MutexLock lock(mu_);
+      changes = store.Replace(std::move(objects));
+      ++replaced_;
+      listing_ = false;
+      sync_changed_.notify_all();
+    }
+    for (const Store::Change& change : changes) Tell(ctx, change);
     MutexLock lock(mu_);
+    denied_ = false;
     synced_ = true;
     trouble_.reset();
     refusal_.reset();
@@ -268,6 +377,11 @@ class Informer::Impl {
   bool synced_ CAPI_GUARDED_BY(mu_) = false;
   std::optional<Error> trouble_ CAPI_GUARDED_BY(mu_);  // of the last try, while there is no state
   std::optional<Error> refusal_ CAPI_GUARDED_BY(mu_);
+  bool denied_ CAPI_GUARDED_BY(mu_) = false;
+  bool listing_ CAPI_GUARDED_BY(mu_) = false;                 // what is there is under way
+  int replaced_ CAPI_GUARDED_BY(mu_) = 0;                     // listings so far
+  int parts_ CAPI_GUARDED_BY(mu_) = 0;                        // that are being included
+  std::set<Store::Key> told_meanwhile_ CAPI_GUARDED_BY(mu_);  // by the watch
 };
 
 Informer::Informer(Client& client, Resource resource, InformerOptions options, Handler handler) {
@@ -288,8 +402,15 @@ bool Informer::Synced() const { return impl_->Synced(); }
 Status Informer::WaitForSync(const Context& ctx) const { return impl_->WaitForSync(ctx); }
 Status Informer::AwaitState(const Context& ctx) const { return impl_->AwaitState(ctx); }
 std::optional<Error> Informer::refusal() const { return impl_->refusal(); }
+bool Informer::denied() const { return impl_->denied(); }
+Status Informer::Include(const Context& ctx, const std::function<void()>& widen,
+                         const std::function<Result<ObjectList>()>& list) {
+  return impl_->Include(ctx, widen, list);
+}
+void Informer::Prune(std::string_view ns) { impl_->Prune(ns); }
 ObjectPtr Informer::Get(std::string_view ns, std::string_view name) const { return impl_->store.Get(ns, name); }
 std::vector<ObjectPtr> Informer::List() const { return impl_->store.List(); }
+std::vector<ObjectPtr> Informer::List(std::string_view ns) const { return impl_->store.List(ns); }
 const Resource& Informer::resource() const { return impl_->resource; }
 
 }  // namespace capi::kube
