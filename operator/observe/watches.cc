@@ -3,22 +3,96 @@
 #include <algorithm>
 #include <system_error>
 
+#include "operator/observe/selections/selections.h"
+
 namespace capi::ops {
+namespace {
+
+// How long workers wait for a server that says nothing at all, all of them together. One that refuses answers at once.
+constexpr Seconds kSilent{20}, kSilentIfThere{5};
+// A right may be given later; and while an API server starts, it may refuse what it will allow.
+constexpr std::chrono::minutes kDeniedFor{10};
+
+std::string NameOfKind(const kube::Resource& resource) { return resource.api_version() + "/" + resource.plural; }
+
+}  // namespace
+
+struct Watches::Feed {
+  std::shared_ptr<kube::Informer> informer;
+  MonoTime begun;
+  std::jthread thread;  // it ends before what it uses
+};
+
+struct Watches::Shared {
+  std::string ns;  // "" for all
+  Selections wanted;
+  int watches = 0;  // under the lock of who owns it
+  Mutex telling;    // held while a change is told
+  Feed feed;
+};
 
 struct Watches::Watch {
   Key key;
+  std::optional<Selection> selection;  // of one that Select has asked for
+  std::shared_ptr<Shared> shared;      // null: it has its own
   Mutex mu;
-  std::map<std::string, bool> users CAPI_GUARDED_BY(mu);  // to: asked for since BeginUse
-  std::shared_ptr<kube::Informer> informer;
-  MonoTime begun;
-  std::jthread thread;
+  std::set<std::string> users CAPI_GUARDED_BY(mu);
+  bool included CAPI_GUARDED_BY(mu) = false;  // what it selects is in the store that is shared
+  Feed own;
 
   std::set<std::string> UserKeys() {
     MutexLock lock(mu);
-    std::set<std::string> keys;
-    for (const auto& [user, used] : users) keys.insert(user);
-    return keys;
+    return users;
   }
+  bool IsIncluded() {
+    MutexLock lock(mu);
+    return included;
+  }
+  const Feed& feed() const { return shared ? shared->feed : own; }
+  std::vector<kube::ObjectPtr> Selected() const {
+    const kube::Informer& informer = *feed().informer;
+    if (!shared) return informer.List();
+    if (!selection->name.empty()) {
+      kube::ObjectPtr object = informer.Get(selection->ns, selection->name);
+      return object ? std::vector{object} : std::vector<kube::ObjectPtr>();
+    }
+    auto objects = informer.List(selection->ns);
+    std::erase_if(objects, [&](const auto& object) { return !selection->Takes(*object); });
+    return objects;
+  }
+};
+
+struct Watches::Kind {
+  std::map<std::string, int> alone;  // selections that have a watch each, by namespace
+  int all_alone = 0;
+  std::map<std::string, std::shared_ptr<Shared>> shared;  // by namespace
+  std::map<std::string, MonoTime> denied;                 // namespaces; until when it isn't tried again
+
+  bool IsDenied(const std::string& ns, MonoTime now) const {
+    auto found = denied.find(ns);
+    return found != denied.end() && now < found->second;
+  }
+  // Nobody holds all of a watch's rights for ever.
+  void NoteDenied(const Context& ctx, const kube::Resource& resource, const std::string& ns) {
+    if (!denied.contains(ns)) {
+      ctx.log.Warn("a watch of all is refused: those that specs name are watched one by one, with a connection each",
+                   {{"resource", resource.plural}, {"namespace", ns.empty() ? "all" : ns}});
+    }
+    denied[ns] = ctx.clock->Monotonic() + kDeniedFor;
+  }
+  int AloneIn(const std::string& ns) const {
+    auto found = alone.find(ns);
+    return found == alone.end() ? 0 : found->second;
+  }
+  void CountAlone(const std::string& ns, int change) {
+    all_alone += change;
+    if ((alone[ns] += change) == 0) alone.erase(ns);
+  }
+};
+
+struct Watches::Ended {
+  std::vector<std::shared_ptr<Watch>> watches;
+  std::vector<std::shared_ptr<Shared>> shared;
 };
 
 bool Watches::Key::IsShared() const {
@@ -27,14 +101,30 @@ bool Watches::Key::IsShared() const {
 }
 
 std::string Watches::Key::ToString() const {
-  return std::to_string(static_cast<int>(purpose)) + "|" + resource.api_version() + "/" + resource.plural + "|" + ns +
-         "|" + label_selector + "|" + field_selector + "|" + (metadata_only ? "meta" : "full");
+  return std::to_string(static_cast<int>(purpose)) + "|" + NameOfKind(resource) + "|" + ns + "|" + label_selector +
+         "|" + field_selector + "|" + (metadata_only ? "meta" : "full");
 }
 
 Watches::Watches(kube::Client& client, Handler handler, OnEnd on_end)
     : client_(client), handler_(std::move(handler)), on_end_(std::move(on_end)) {}
 
 Watches::~Watches() { Stop(); }
+
+Status Watches::Run(const Context& ctx, const kube::Resource& resource, kube::InformerOptions options,
+                    kube::Informer::Handler handler, Feed& feed) {
+  feed.begun = ctx.clock->Monotonic();
+  feed.informer = std::make_shared<kube::Informer>(client_, resource, std::move(options), std::move(handler));
+  // Who asked first isn't the only one it is for.
+  Context run = ctx.WithLog(ctx.log.WithoutFields()).InOwnName();
+  run.deadline.reset();
+  try {
+    feed.thread =
+        std::jthread([informer = feed.informer, run](std::stop_token stop) { informer->Run(run.WithStop(stop)); });
+  } catch (const std::system_error&) {
+    return Error{Code::kUnavailable, "there is no thread to watch " + resource.plural, {}};
+  }
+  return Ok();
+}
 
 // It is kept only once its thread runs: who comes next would wait for one that never begins.
 Result<std::shared_ptr<Watches::Watch>> Watches::Find(const Context& ctx, const Key& key,
@@ -43,33 +133,33 @@ Result<std::shared_ptr<Watches::Watch>> Watches::Find(const Context& ctx, const 
   if (auto found = watches_.find(name); found != watches_.end()) return found->second;
   auto watch = std::make_shared<Watch>();
   watch->key = key;
-  watch->begun = ctx.clock->Monotonic();
-  kube::InformerOptions options{key.ns, key.label_selector, key.field_selector, key.metadata_only,
-                                std::move(transform)};
   Watch* raw = watch.get();  // the watch outlives its informer's thread, which its destructor joins
-  watch->informer = std::make_shared<kube::Informer>(
-      client_, key.resource, options, [this, raw](const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
+  kube::InformerOptions options{.ns = key.ns,
+                                .label_selector = key.label_selector,
+                                .field_selector = key.field_selector,
+                                .metadata_only = key.metadata_only,
+                                .transform = std::move(transform)};
+  TRY(Run(
+      ctx, key.resource, std::move(options),
+      [this, raw](const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
         handler_(raw->key, raw->key.IsShared() ? std::set<std::string>() : raw->UserKeys(), was, is);
-      });
-  // Who asked first isn't the only one it is for.
-  Context run = ctx.WithLog(ctx.log.WithoutFields()).InOwnName();
-  run.deadline.reset();
-  try {
-    watch->thread =
-        std::jthread([informer = watch->informer, run](std::stop_token stop) { informer->Run(run.WithStop(stop)); });
-  } catch (const std::system_error&) {
-    return Error{Code::kUnavailable, "there is no thread to watch " + key.resource.plural, {}};
-  }
+      },
+      watch->own));
   watches_[name] = watch;
   return watch;
+}
+
+void Watches::Use(const std::string& name, Watch& watch, const std::string& user) {
+  of_user_[user][name] = true;
+  MutexLock lock(watch.mu);
+  watch.users.insert(user);
 }
 
 Result<std::shared_ptr<Watches::Watch>> Watches::Start(const Context& ctx, const Key& key, const std::string& user,
                                                        std::function<void(kube::Object&)> transform) {
   MutexLock lock(mu_);
   auto watch = TRY(Find(ctx, key, std::move(transform)));
-  MutexLock users(watch->mu);
-  watch->users[user] = true;
+  Use(key.ToString(), *watch, user);
   return watch;
 }
 
@@ -78,62 +168,238 @@ void Watches::Begin(const Context& ctx, const Key& key, const std::string& user,
   (void)Start(ctx, key, user, std::move(transform));
 }
 
-// How long workers wait for a server that says nothing at all, all of them together. One that refuses answers at once.
-constexpr Seconds kSilent{20}, kSilentIfThere{5};
-
-Status Watches::AwaitState(const Context& ctx, const Watch& watch, Seconds silent) {
-  auto left = std::chrono::ceil<Millis>(watch.begun + silent - ctx.clock->Monotonic());
-  return watch.informer->AwaitState(ctx.WithTimeout(std::max(left, Millis(0))));
+Status Watches::AwaitState(const Context& ctx, const Feed& feed, Seconds silent) {
+  auto left = std::chrono::ceil<Millis>(feed.begun + silent - ctx.clock->Monotonic());
+  return feed.informer->AwaitState(ctx.WithTimeout(std::max(left, Millis(0))));
 }
 
 Result<std::shared_ptr<kube::Informer>> Watches::Need(const Context& ctx, const Key& key, const std::string& user,
                                                       std::function<void(kube::Object&)> transform) {
   auto watch = TRY(Start(ctx, key, user, std::move(transform)));
-  TRY(AwaitState(ctx, *watch, kSilent));
-  return watch->informer;
+  TRY(AwaitState(ctx, watch->own, kSilent));
+  return watch->own.informer;
 }
 
 std::shared_ptr<kube::Informer> Watches::IfThere(const Context& ctx, const Key& key, const std::string& user,
                                                  std::function<void(kube::Object&)> transform) {
   auto watch = Start(ctx, key, user, std::move(transform));
-  return watch.ok() && AwaitState(ctx, **watch, kSilentIfThere).ok() ? (*watch)->informer : nullptr;
+  return watch.ok() && AwaitState(ctx, (*watch)->own, kSilentIfThere).ok() ? (*watch)->own.informer : nullptr;
+}
+
+// Where it is refused, another round finds it denied, and asks for less.
+Result<std::vector<kube::ObjectPtr>> Watches::Select(const Context& ctx, const Key& key, const std::string& user) {
+  for (;;) {
+    auto watch = TRY(StartSelection(ctx, key, user));
+    Status there = AwaitSelection(ctx, *watch);
+    if (there.ok()) return watch->Selected();
+    TRY(ctx.Check());
+    if (!watch->shared || !watch->shared->feed.informer->denied()) return there.error();
+  }
+}
+
+Result<std::shared_ptr<Watches::Watch>> Watches::StartSelection(const Context& ctx, const Key& key,
+                                                                const std::string& user) {
+  const std::string name = key.ToString();
+  std::shared_ptr<Shared> left;  // ends when the lock is given back: its thread may wait for that
+  MutexLock lock(mu_);
+  Kind& kind = KindOf(key.resource);
+  std::shared_ptr<Watch> former;
+  auto found = watches_.find(name);
+  if (found != watches_.end()) {
+    const auto& shared = found->second->shared;
+    if (!shared || !shared->feed.informer->denied()) {
+      Use(name, *found->second, user);
+      return found->second;
+    }
+    kind.NoteDenied(ctx, key.resource, shared->ns);
+    former = found->second;
+  }
+  auto watch = TRY(NewSelection(ctx, key, kind));
+  if (former) left = Leave(*former);
+  watches_[name] = watch;
+  if (former) {
+    for (const std::string& other : former->UserKeys()) {
+      MutexLock users(watch->mu);
+      watch->users.insert(other);
+    }
+  }
+  Use(name, *watch, user);
+  return watch;
+}
+
+Result<std::shared_ptr<Watches::Watch>> Watches::NewSelection(const Context& ctx, const Key& key, Kind& kind) {
+  auto watch = std::make_shared<Watch>();
+  watch->key = key;
+  watch->selection = SelectionOf(key.ns, key.label_selector, key.field_selector);
+  if (watch->selection) watch->shared = TRY(SharedFor(ctx, key, kind));
+  if (watch->shared) {
+    ++watch->shared->watches;
+    return watch;
+  }
+  Watch* raw = watch.get();
+  TRY(Run(
+      ctx, key.resource,
+      {.ns = key.ns,
+       .label_selector = key.label_selector,
+       .field_selector = key.field_selector,
+       .metadata_only = true,
+       .transform = kube::DropManagedFields},
+      [this, raw](const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
+        handler_(raw->key, raw->UserKeys(), was, is);
+      },
+      watch->own));
+  kind.CountAlone(key.ns, 1);
+  return watch;
+}
+
+// Few are watched one by one, so that nobody else's objects are seen; and those that are stay so, as moving one could
+// only wake its users for nothing.
+Result<std::shared_ptr<Watches::Shared>> Watches::SharedFor(const Context& ctx, const Key& key, Kind& kind) {
+  const MonoTime now = ctx.clock->Monotonic();
+  for (const std::string& ns : {key.ns, std::string()}) {
+    auto found = kind.shared.find(ns);
+    if (found != kind.shared.end() && !kind.IsDenied(ns, now)) return found->second;
+  }
+  if (kind.all_alone < kAlone) return std::shared_ptr<Shared>();
+  const int here = kind.AloneIn(key.ns);
+  std::vector<std::string> order = {"", key.ns};
+  if (here * 2 > kind.all_alone) std::reverse(order.begin(), order.end());
+  for (const std::string& ns : order) {
+    // A watch of a namespace with one selection would save nothing.
+    if (!kind.IsDenied(ns, now) && (ns.empty() || here > 0)) return Share(ctx, key.resource, ns, kind);
+  }
+  return std::shared_ptr<Shared>();
+}
+
+Result<std::shared_ptr<Watches::Shared>> Watches::Share(const Context& ctx, const kube::Resource& resource,
+                                                        const std::string& ns, Kind& kind) {
+  auto shared = std::make_shared<Shared>();
+  shared->ns = ns;
+  Shared* raw = shared.get();
+  TRY(Run(
+      ctx, resource,
+      {.ns = ns,
+       .metadata_only = true,
+       .transform = kube::DropManagedFields,
+       .keep = [raw](const kube::Object& object) { return raw->wanted.Take(object); }},
+      [this, raw](const kube::ObjectPtr& was, const kube::ObjectPtr& is) { Tell(*raw, was, is); }, shared->feed));
+  kind.shared[ns] = shared;
+  return shared;
+}
+
+Watches::Kind& Watches::KindOf(const kube::Resource& resource) {
+  auto& kind = kinds_[NameOfKind(resource)];
+  if (!kind) kind = std::make_unique<Kind>();
+  return *kind;
+}
+
+std::shared_ptr<Watches::Shared> Watches::Leave(const Watch& watch) {
+  Kind& kind = KindOf(watch.key.resource);
+  if (!watch.shared) {
+    if (watch.selection) kind.CountAlone(watch.key.ns, -1);
+    return nullptr;
+  }
+  watch.shared->wanted.Remove(watch.key.ToString());
+  if (--watch.shared->watches > 0) return nullptr;
+  auto found = kind.shared.find(watch.shared->ns);
+  if (found != kind.shared.end() && found->second == watch.shared) kind.shared.erase(found);
+  return watch.shared;
+}
+
+Status Watches::AwaitSelection(const Context& ctx, Watch& watch) {
+  TRY(AwaitState(ctx, watch.feed(), kSilent));
+  if (!watch.shared || watch.IsIncluded()) return Ok();
+  const Context own = ctx.InOwnName().WithTimeout(kSilent);
+  const Key& key = watch.key;
+  TRY(watch.shared->feed.informer->Include(
+      own, [&] { watch.shared->wanted.Add(key.ToString(), *watch.selection); },
+      [&] {
+        return client_.List(
+            own, key.resource, key.ns,
+            {.label_selector = key.label_selector, .field_selector = key.field_selector, .metadata_only = true});
+      }));
+  MutexLock lock(watch.mu);
+  watch.included = true;
+  return Ok();
+}
+
+// Who asks for a selection for the first time reads it afterwards, and needs no word of what comes before.
+void Watches::Tell(Shared& shared, const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
+  struct Word {
+    Key key;
+    std::set<std::string> users;
+    kube::ObjectPtr was, is;
+  };
+  std::vector<Word> words;
+  MutexLock telling(shared.telling);
+  {
+    std::set<std::string> names;
+    if (was) names = shared.wanted.UsersOf(*was);
+    if (is) names.merge(shared.wanted.UsersOf(*is));
+    MutexLock lock(mu_);
+    for (const std::string& name : names) {
+      auto found = watches_.find(name);
+      if (found == watches_.end() || found->second->shared.get() != &shared) continue;
+      Watch& watch = *found->second;
+      if (!watch.IsIncluded()) continue;
+      auto taken = [&](const kube::ObjectPtr& object) {
+        return object && watch.selection->Takes(*object) ? object : nullptr;
+      };
+      words.push_back({watch.key, watch.UserKeys(), taken(was), taken(is)});
+    }
+  }
+  for (const Word& word : words) handler_(word.key, word.users, word.was, word.is);
 }
 
 void Watches::BeginUse(const std::string& user) {
   MutexLock lock(mu_);
-  for (auto& [name, watch] : watches_) {
-    MutexLock users(watch->mu);
-    auto it = watch->users.find(user);
-    if (it != watch->users.end()) it->second = false;
-  }
+  auto mine = of_user_.find(user);
+  if (mine == of_user_.end()) return;
+  for (auto& [name, used] : mine->second) used = false;
 }
 
-std::vector<std::shared_ptr<Watches::Watch>> Watches::TakeUnused(const std::string& user) {
-  std::vector<std::shared_ptr<Watch>> unused;
+Watches::Ended Watches::TakeUnused(const std::string& user) {
+  Ended ended;
   MutexLock lock(mu_);
-  for (auto it = watches_.begin(); it != watches_.end();) {
-    const std::shared_ptr<Watch> watch = it->second;
-    MutexLock users(watch->mu);
-    auto mine = watch->users.find(user);
-    if (mine != watch->users.end() && !mine->second) watch->users.erase(mine);
-    if (!watch->users.empty()) {
+  auto mine = of_user_.find(user);
+  if (mine == of_user_.end()) return ended;
+  for (auto it = mine->second.begin(); it != mine->second.end();) {
+    if (it->second) {
       ++it;
       continue;
     }
-    unused.push_back(watch);
-    it = watches_.erase(it);
+    auto found = watches_.find(it->first);
+    it = mine->second.erase(it);
+    if (found == watches_.end()) continue;
+    const std::shared_ptr<Watch> watch = found->second;
+    {
+      MutexLock users(watch->mu);
+      watch->users.erase(user);
+      if (!watch->users.empty()) continue;
+    }
+    watches_.erase(found);
+    if (auto shared = Leave(*watch)) ended.shared.push_back(std::move(shared));
+    ended.watches.push_back(watch);
   }
-  return unused;
+  if (mine->second.empty()) of_user_.erase(mine);
+  return ended;
 }
 
 // Nobody holds a lock while a thread ends. What it still tells on the way is of a watch that isn't forgotten yet.
 void Watches::EndUse(const std::string& user) {
   auto ended = TakeUnused(user);
-  for (const auto& watch : ended) watch->thread.request_stop();
-  for (const auto& watch : ended) {
-    watch->thread.join();
+  for (const auto& watch : ended.watches) watch->own.thread.request_stop();
+  for (const auto& shared : ended.shared) shared->feed.thread.request_stop();
+  for (const auto& watch : ended.watches) {
+    if (watch->shared) {
+      watch->shared->feed.informer->Prune(watch->key.ns);
+      MutexLock told(watch->shared->telling);
+    } else {
+      watch->own.thread.join();
+    }
     NoteEnd(watch->key);
   }
+  for (const auto& shared : ended.shared) shared->feed.thread.join();
 }
 
 void Watches::NoteEnd(const Key& key) {
@@ -144,11 +410,17 @@ void Watches::NoteEnd(const Key& key) {
 
 void Watches::Stop() {
   std::map<std::string, std::shared_ptr<Watch>> all;
+  std::map<std::string, std::unique_ptr<Kind>> kinds;
   {
     MutexLock lock(mu_);
     all.swap(watches_);
+    kinds.swap(kinds_);
+    of_user_.clear();
   }
-  for (auto& [name, watch] : all) watch->thread.request_stop();
+  for (auto& [name, watch] : all) watch->own.thread.request_stop();
+  for (auto& [name, kind] : kinds) {
+    for (auto& [ns, shared] : kind->shared) shared->feed.thread.request_stop();
+  }
 }
 
 }  // namespace capi::ops
