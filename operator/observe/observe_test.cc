@@ -35,11 +35,10 @@ class ObserveTest : public ::testing::Test {
   std::condition_variable_any changed_;
   std::set<std::string> shown_;
   Watches watches_{*server_.client,
-                   [this](const Watches::Key& watch, const std::set<std::string>&, const kube::ObjectPtr& was,
-                          const kube::ObjectPtr& is) {
-                     observer_.Saw(watch, was, is);
+                   [this](const Watches::Event& event) {
+                     observer_.Saw(event.watch, event.was, event.is);
                      MutexLock lock(mu_);
-                     shown_.insert(watch.ns + "@" + (is ? is : was)->resource_version());
+                     shown_.insert(event.watch.ns + "@" + (event.is ? event.is : event.was)->resource_version());
                      changed_.notify_all();
                    },
                    [this](const Watches::Key& watch) { observer_.WatchEnds(watch); }};

@@ -49,7 +49,11 @@ Result<std::shared_ptr<Watches::Watch>> Watches::Find(const Context& ctx, const 
   Watch* raw = watch.get();  // the watch outlives its informer's thread, which its destructor joins
   watch->informer = std::make_shared<kube::Informer>(
       client_, key.resource, options, [this, raw](const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
-        handler_(raw->key, raw->key.IsShared() ? std::set<std::string>() : raw->UserKeys(), was, is);
+        handler_({.watch = raw->key,
+                  .users = raw->key.IsShared() ? std::set<std::string>() : raw->UserKeys(),
+                  .was = was,
+                  .is = is,
+                  .first = !raw->informer->Synced()});
       });
   // Who asked first isn't the only one it is for.
   Context run = ctx.WithLog(ctx.log.WithoutFields()).InOwnName();

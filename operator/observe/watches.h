@@ -37,9 +37,14 @@ class Watches {
     bool IsShared() const;
     std::string ToString() const;
   };
-  // `users` are the keys of the providers that asked for the watch; none are named where it is shared.
-  using Handler = std::function<void(const Key&, const std::set<std::string>& users, const kube::ObjectPtr& was,
-                                     const kube::ObjectPtr& is)>;
+  // An event of a watch, as an informer tells it. A value.
+  struct Event {
+    const Key& watch;
+    std::set<std::string> users;  // the keys of the providers that asked for the watch; none where it is shared
+    kube::ObjectPtr was, is;
+    bool first = false;  // of the watch's first state: it need not be new
+  };
+  using Handler = std::function<void(const Event&)>;
   // A watch has ended, tells nothing any more, and wasn't begun anew meanwhile. Called under the lock: it must not call
   // back.
   using OnEnd = std::function<void(const Key&)>;
