@@ -122,17 +122,14 @@ void Gatherer::AddKind(const kube::Resource& resource) {
   const std::string kind = kube::GroupKind{resource.group, resource.kind}.ToString();
   if (IsSilent(kind)) return;
   std::string text;
-  auto see = [&](std::vector<kube::Object> page) -> Status {
-    for (kube::Object& object : page) {
-      DropManagedFields(object);
-      object = input_.hider.WithoutCredentials(std::move(object));
-      AddConditions(object);
-      text += "---\n" + ToYaml(object.json());
-      if (text.size() > kMostOfObjects) return Error{Code::kInvalidArgument, "too many", {}};
-    }
-    return Ok();
+  auto see = [&](kube::Object object) -> Result<bool> {
+    object = input_.hider.WithoutCredentials(std::move(object));
+    AddConditions(object);
+    text += "---\n" + ToYaml(object.json());
+    if (text.size() > kMostOfObjects) return Error{Code::kInvalidArgument, "too many", {}};
+    return true;
   };
-  Status listed = cluster_->client().ListPages(ctx_, resource, "", {}, see);
+  Status listed = cluster_->client().ForEach(ctx_, resource, "", {.managed_fields = false}, see);
   Heard(kind, listed);
   Add(fmt::format("objects/{}.yaml", kind), text);
 }
@@ -140,11 +137,12 @@ void Gatherer::AddKind(const kube::Resource& resource) {
 void Gatherer::SecretNames() {
   if (IsSilent("Secrets")) return;
   std::string text;
-  auto see = [&](std::vector<kube::Object> page) -> Status {
-    for (const kube::Object& object : page) text += fmt::format("{}/{}\n", object.ns(), object.name());
-    return Ok();
+  auto see = [&](const kube::Object& object) -> Result<bool> {
+    text += fmt::format("{}/{}\n", object.ns(), object.name());
+    return true;
   };
-  Status listed = cluster_->client().ListPages(ctx_, kube::Builtin("Secret"), "", {.metadata_only = true}, see);
+  const kube::ListOptions names{.metadata_only = true, .managed_fields = false};
+  Status listed = cluster_->client().ForEach(ctx_, kube::Builtin("Secret"), "", names, see);
   Heard("Secrets", listed);
   Add("objects/secret-names.txt", text);
 }
