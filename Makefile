@@ -65,7 +65,7 @@ format: ## lay out the C++ files as .clang-format says
 
 bench: build ## time, memory and requests beside the real clusterctl's and the peer's
 	@tools/deps bench
-	@tools/build release templating_benchmark verify_benchmark versions_benchmark http_benchmark
+	@tools/build release templating_benchmark verify_benchmark versions_benchmark http_benchmark floor_benchmark
 	@tools/bench
 
 release: no-release build ## manifests, chart, image, clusterctl, checksums in build/dist; IMAGE= its place, ARCHITECTURES= as with build

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
+#include "base/http/server/server.h"
+#include "base/mutex.h"
 #include "base/strings.h"
 
 namespace capi::lifecycle {
@@ -9,50 +13,177 @@ namespace {
 
 kube::Object Of(std::string_view json) { return kube::Object(*ParseJson(json)); }
 
+// A server that has things of CRDs, in pages of `page`.
+class FindUsersTest : public ::testing::Test {
+ protected:
+  FindUsersTest() {
+    auto server = http::Server::Start({}, [this](const http::ServerRequest& request) {
+      MutexLock lock(mu_);
+      ++asked_;
+      return Answer(request);
+    });
+    EXPECT_TRUE(server.ok()) << server.error().message;
+    server_ = std::move(*server);
+    client_ = *kube::Client::Connect({.server = "http://" + server_->address()}, {.max_retries = 0});
+  }
+  static kube::Object Crd(const std::string& group, const std::string& kind, const std::string& versions) {
+    return Of(R"({"metadata":{"name":")" + kind + "." + group + R"("},"spec":{"group":")" + group +
+              R"(","scope":"Cluster","names":{"kind":")" + kind + R"(","plural":")" + kind + R"("},"versions":)" +
+              versions + R"(},"status":{"storedVersions":["v1","v2"]}})");
+  }
+  static kube::Object Crd(const std::string& group, const std::string& kind) {
+    return Crd(group, kind, R"([{"name":"v1","served":true,"storage":true}])");
+  }
+  void Has(const std::string& path, std::vector<Json> items) {
+    MutexLock lock(mu_);
+    items_[path] = std::move(items);
+  }
+  std::string Find(const std::vector<kube::Object>& crds, size_t most = 3) {
+    std::vector<const kube::Object*> all;
+    for (const auto& crd : crds) all.push_back(&crd);
+    auto users = FindUsers(*client_, Context{}.WithTimeout(Seconds(30)), all, most);
+    EXPECT_TRUE(users.ok()) << users.error().message;
+    std::vector<std::string> names;
+    for (const auto& user : users.ok() ? *users : std::vector<ClusterUser>()) names.push_back(NameOf(user));
+    return Join(names, ", ");
+  }
+
+  Mutex mu_;
+  size_t page_ CAPI_GUARDED_BY(mu_) = 100;
+  int asked_ CAPI_GUARDED_BY(mu_) = 0;
+  std::map<std::string, int> fails_ CAPI_GUARDED_BY(mu_);  // after so many pages
+
+ private:
+  http::Response Answer(const http::ServerRequest& request) CAPI_REQUIRES(mu_) {
+    auto fails = fails_.find(request.path);
+    if (fails != fails_.end() && fails->second-- == 0) return {.status = 500, .headers = {}, .body = "{}"};
+    auto found = items_.find(request.path);
+    if (found == items_.end()) return {.status = 404, .headers = {}, .body = "404 page not found"};
+    const size_t at = request.query.find("continue=");
+    const size_t first = at == std::string::npos ? 0 : std::stoul(request.query.substr(at + 9));
+    const size_t last = std::min(first + page_, found->second.size());
+    Json page = {{"metadata", Json::object()}, {"items", Json::array()}};
+    for (size_t i = first; i < last; ++i) page["items"].push_back(found->second[i]);
+    if (last < found->second.size()) page["metadata"]["continue"] = std::to_string(last);
+    return {.status = 200, .headers = {}, .body = ToJsonText(page)};
+  }
+
+  std::map<std::string, std::vector<Json>> items_ CAPI_GUARDED_BY(mu_);  // by path
+  std::unique_ptr<http::Server> server_;
+  std::unique_ptr<kube::Client> client_;
+};
+
+Json Thing(const std::string& name, const std::string& owner = "", const std::string& owner_kind = "x/v1 Thing") {
+  Json out = {{"metadata", {{"name", name}, {"uid", name}}}};
+  const size_t blank = owner_kind.find(' ');
+  if (!owner.empty()) {
+    out["metadata"]["ownerReferences"] = {{{"apiVersion", owner_kind.substr(0, blank)},
+                                           {"kind", owner_kind.substr(blank + 1)},
+                                           {"name", owner},
+                                           {"uid", owner}}};
+  }
+  return out;
+}
+
+Json Labelled(const std::string& name) {
+  Json out = Thing(name);
+  out["metadata"]["labels"] = {{"cluster.x-k8s.io/cluster-name", "c"}};
+  return out;
+}
+
 // X2, by label, kind and owners.
-TEST(InUse, BelongsToAClusterByLabelKindOrOwner) {
-  kube::Object set = Of(R"({"apiVersion":"x.cluster.x-k8s.io/v1","kind":"Set","metadata":{"name":"set","uid":"set",
-    "ownerReferences":[{"apiVersion":"cluster.x-k8s.io/v1beta1","kind":"Cluster","name":"c","uid":"c"}]}})");
-  kube::Object free = Of(R"({"apiVersion":"x.cluster.x-k8s.io/v1","kind":"Set","metadata":{"name":"f","uid":"free"}})");
-  // Owned by one another, which no real objects are.
-  kube::Object ring = Of(R"({"apiVersion":"x/v1","kind":"R","metadata":{"name":"r","uid":"ring",
-    "ownerReferences":[{"apiVersion":"x/v1","kind":"R","name":"r","uid":"ring"}]}})");
-  ByUid known = {{"set", &set}, {"free", &free}, {"ring", &ring}};
+TEST_F(FindUsersTest, ByLabelKindAndOwners) {
+  const std::string machine = "cluster.x-k8s.io/v1beta2 Machine";
   struct Case {
-    std::string name, object;
-    bool belongs;
+    std::string name;
+    std::vector<Json> things, others;  // of kinds "A" and "B", read in this order
+    std::string want;
   };
   const Case cases[] = {
-      {"a Cluster", R"({"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"Cluster","metadata":{"name":"a"}})", true},
-      {"a Cluster of another group", R"({"apiVersion":"x/v1","kind":"Cluster","metadata":{"name":"a"}})", false},
-      {"a label",
-       R"({"apiVersion":"x/v1","kind":"A","metadata":{"name":"a","labels":{"cluster.x-k8s.io/cluster-name":"c"}}})",
-       true},
-      {"an owner that is a Machine", R"({"apiVersion":"x/v1","kind":"A","metadata":{"name":"a",
-        "ownerReferences":[{"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"Machine","name":"m","uid":"m"}]}})",
-       true},
-      {"an owner that belongs to one", R"({"apiVersion":"x/v1","kind":"A","metadata":{"name":"a",
-        "ownerReferences":[{"apiVersion":"x/v1","kind":"Set","name":"set","uid":"set"}]}})",
-       true},
-      {"an owner that doesn't", R"({"apiVersion":"x/v1","kind":"A","metadata":{"name":"a",
-        "ownerReferences":[{"apiVersion":"x/v1","kind":"Set","name":"f","uid":"free"}]}})",
-       false},
-      {"an owner that is a ClusterClass", R"({"apiVersion":"x/v1","kind":"A","metadata":{"name":"a",
-        "ownerReferences":[{"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"ClusterClass","name":"m","uid":"m"}]}})",
-       false},
-      {"owners in a ring", R"({"apiVersion":"x/v1","kind":"R","metadata":{"name":"r","uid":"ring",
-        "ownerReferences":[{"apiVersion":"x/v1","kind":"R","name":"r","uid":"ring"}]}})",
-       false},
-      {"nothing of all that", R"({"apiVersion":"x/v1","kind":"A","metadata":{"name":"a"}})", false},
+      {"nothing of all that", {Thing("a")}, {Thing("b")}, ""},
+      {"a label", {Thing("a"), Labelled("l")}, {}, "A l"},
+      {"an owner that is a Machine", {Thing("a", "m", machine)}, {}, "A a"},
+      {"a Machine of another group", {Thing("a", "m", "x/v1 Machine")}, {}, ""},
+      {"an owner that is a ClusterClass", {Thing("a", "m", "cluster.x-k8s.io/v1beta2 ClusterClass")}, {}, ""},
+      {"an owner that belongs to one", {Labelled("l"), Thing("a", "l")}, {}, "A l, A a"},
+      {"one that comes later", {Thing("a", "b")}, {Labelled("b")}, "B b, A a"},
+      {"by several", {Thing("a", "b"), Thing("c", "a")}, {Thing("b", "d"), Thing("d", "m", machine)}, "B d, B b, A a"},
+      {"an owner that doesn't", {Thing("a", "f"), Thing("f")}, {Labelled("b")}, "B b"},
+      {"an owner that is nowhere", {Thing("a", "gone")}, {}, ""},
+      {"owners in a ring", {Thing("a", "b"), Thing("b", "a"), Thing("r", "r")}, {}, ""},
+      {"no more than are asked for",
+       {Labelled("1"), Labelled("2"), Labelled("3"), Labelled("4")},
+       {Labelled("5")},
+       "A 1, A 2, A 3"},
+  };
+  for (const auto& c : cases) {
+    for (size_t page : {1u, 100u}) {
+      SCOPED_TRACE(c.name);
+      {
+        MutexLock lock(mu_);
+        page_ = page;
+      }
+      Has("/apis/x/v1/A", c.things);
+      Has("/apis/x/v1/B", c.others);
+      EXPECT_EQ(Find({Crd("x", "A"), Crd("x", "B")}), c.want);
+    }
+  }
+  Has("/apis/cluster.x-k8s.io/v1/Machine", {Thing("m")});
+  EXPECT_EQ(Find({Crd("cluster.x-k8s.io", "Machine")}), "Machine m") << "a kind that exists for one Cluster alone";
+}
+
+// X2, P3: what was seen at a version that then can't be read doesn't count twice; nor does what a kind had that is
+// gone.
+TEST_F(FindUsersTest, AnotherVersionBeginsAnew) {
+  const kube::Object crd = Crd("x", "A", R"([{"name":"v1","served":true},{"name":"v2","served":true,"storage":true}])");
+  {
+    MutexLock lock(mu_);
+    page_ = 1;
+    fails_["/apis/x/v2/A"] = 2;
+  }
+  Has("/apis/x/v1/A", {Labelled("1"), Labelled("2"), Thing("o", "2")});
+  Has("/apis/x/v2/A", {Labelled("1"), Thing("o", "2"), Labelled("2")});
+  Has("/apis/x/v1/B", {Labelled("b")});
+  EXPECT_EQ(Find({Crd("x", "B"), crd}, 9), "B b, A 1, A 2, A o");
+}
+
+// X2: of 20,000 objects the first page tells enough; of 20,000 that nobody owns none is kept.
+TEST_F(FindUsersTest, ReadsNoMoreThanItTells) {
+  std::vector<Json> many;
+  for (int i = 0; i < 20'000; ++i) many.push_back(Labelled(std::to_string(i)));
+  Has("/apis/x/v1/A", many);
+  EXPECT_EQ(Find({Crd("x", "A"), Crd("x", "B")}), "A 0, A 1, A 2");
+  MutexLock lock(mu_);
+  EXPECT_EQ(asked_, 1) << "not even the other kind";
+}
+
+// X2: one that was found by itself, or by its owners, is one as long as that holds.
+TEST(InUse, WhatWasFoundStillBelongs) {
+  auto resource = std::make_shared<const kube::Resource>();
+  const auto sum = std::hash<std::string>();
+  const ClusterUser user{resource, "", "a", sum("a"), {sum("set")}};
+  struct Case {
+    std::string name;
+    Json now;
+    bool still;
+  };
+  const Case cases[] = {
+      {"as it was", Thing("a", "set"), true},
+      {"another owner", Thing("a", "other"), false},
+      {"no owner", Thing("a"), false},
+      {"labelled instead", Labelled("a"), true},
+      {"another one of its name", Thing("b"), false},
+      {"that has a label", Labelled("b"), false},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.name);
-    kube::Object object = Of(c.object);
-    EXPECT_EQ(BelongsToCluster(object, known), c.belongs);
-    SlimToOwners(object);
-    EXPECT_EQ(BelongsToCluster(object, known), c.belongs) << "what a watch keeps is enough";
-    EXPECT_EQ(Find(object.json(), {"metadata", "namespace"}), nullptr) << "it has none";
+    kube::Object now(c.now);
+    EXPECT_EQ(StillBelongs(now, user), c.still);
+    SlimToOwners(now);
+    EXPECT_EQ(StillBelongs(now, user), c.still) << "as a watch keeps it";
   }
+  const ClusterUser labelled{resource, "", "a", sum("a"), {}};
+  EXPECT_FALSE(StillBelongs(kube::Object(Thing("a")), labelled)) << "the label was taken off";
 }
 
 // X2: the message names it.

@@ -91,30 +91,30 @@ Status StorageMigration::RewriteFailed(const Context& ctx, Walk& walk) {
   return Ok();
 }
 
-// A page's token is good for some minutes. When it is too old, the names are read from the start, and those that come
-// before where it stands are passed by: the server sorts them.
+// A page's token is good for some minutes. When it is too old, the listing goes on at a later version: what has come
+// since is stored as it should be. Where the server has no other token the names are read from the start. Those that
+// come before where it stands are passed by: the server sorts them.
 Status StorageMigration::RewriteAll(const Context& ctx, Walk& walk) {
+  const kube::ListOptions options{.limit = kPage, .metadata_only = true, .managed_fields = false, .may_change = true};
   for (std::string began_at = "-";;) {
-    Status all = client_.ListPages(ctx, walk.resource, "", {.limit = kPage, .metadata_only = true},
-                                   [&](const std::vector<kube::Object>& page) { return RewritePage(ctx, walk, page); });
+    TRY(walk.GoesOn());
+    Status all = client_.ForEach(ctx, walk.resource, "", options,
+                                 [&](const kube::Object& object) { return RewriteNext(ctx, walk, object); });
     if (all.ok() || all.code() != Code::kGone || began_at == walk.cursor.last) return all;
     began_at = walk.cursor.last;
   }
 }
 
-Status StorageMigration::RewritePage(const Context& ctx, Walk& walk, const std::vector<kube::Object>& page) {
+Result<bool> StorageMigration::RewriteNext(const Context& ctx, Walk& walk, const kube::Object& item) {
+  std::string object = item.ns().empty() ? item.name() : item.ns() + "/" + item.name();
+  if (object <= walk.cursor.last) return true;
+  auto written = Rewrite(ctx, walk, object);
+  TRY(ctx.Check());
+  walk.cursor.last = object;
+  ++walk.cursor.objects;
   TRY(walk.GoesOn());
-  for (const kube::Object& item : page) {
-    std::string object = item.ns().empty() ? item.name() : item.ns() + "/" + item.name();
-    if (object <= walk.cursor.last) continue;
-    auto written = Rewrite(ctx, walk, object);
-    TRY(ctx.Check());
-    walk.cursor.last = object;
-    ++walk.cursor.objects;
-    TRY(walk.GoesOn());
-    if (!written.ok() && walk.cursor.failed.size() >= kMostFailed) return written;
-  }
-  return Ok();
+  if (!written.ok() && walk.cursor.failed.size() >= kMostFailed) return written.error();
+  return true;
 }
 
 // Through /status where there is one: no admission webhook of the provider stands in the way, and none changes the

@@ -34,7 +34,7 @@ class StorageMigration {
   explicit StorageMigration(kube::Client& client, std::string_view field_manager = api::kFieldManager)
       : client_(client), field_manager_(field_manager) {}
 
-  // All of one CRD, page by page, from where `cursor` stands; `go_on` is asked for each page, after each object, and
+  // All of one CRD, page by page, from where `cursor` stands; `go_on` is asked for each listing, after each object, and
   // before storedVersions is written. An object that has gone, or that somebody else writes, is as good as written.
   // Others that can't be written don't stop the rest until they are many; they, like any other error, leave
   // storedVersions as it is. kConflict: the CRD changed meanwhile. Returns the resourceVersion of the CRD at which
@@ -52,7 +52,7 @@ class StorageMigration {
   Result<Mark> Look(const Context& ctx, const std::string& crd);
   Status RewriteFailed(const Context& ctx, Walk& walk);
   Status RewriteAll(const Context& ctx, Walk& walk);
-  Status RewritePage(const Context& ctx, Walk& walk, const std::vector<kube::Object>& page);
+  Result<bool> RewriteNext(const Context& ctx, Walk& walk, const kube::Object& item);
   Status Rewrite(const Context& ctx, Walk& walk, const std::string& object);
   Result<bool> HasGone(const Context& ctx, const Walk& walk, const std::string& ns, const std::string& name);
   Result<std::string> Trim(const Context& ctx, const Mark& before);

@@ -33,9 +33,7 @@ ProviderController::ProviderController(kube::Client& client, const Settings& set
       clock_(clock),
       cache_([this](const ProviderCache::Change& change) { OnProvider(change); }),
       watches_(
-          client,
-          [this](const Watches::Key& watch, const std::set<std::string>& users, const kube::ObjectPtr& was,
-                 const kube::ObjectPtr& is) { OnWatch(watch, users, was, is); },
+          client, [this](const Watches::Event& event) { OnWatch(event); },
           [this](const Watches::Key& watch) { observer_.WatchEnds(watch); }),
       secrets_(client, cache_, masks_, settings, KeyOfRecords(inventory_key, options_.webhooks)),
       fights_(clock),
@@ -56,15 +54,17 @@ ProviderController::ProviderController(kube::Client& client, const Settings& set
       unseen_(client, cache_),
       writer_(client, cache_, masks_),
       actor_({client, observer_, cache_, writer_, settings, sources, masks_, secrets_, fights_, clock, inventory_key,
-              [this](const std::string& key) { controller_.queue().Add(key); }}),
+              [this](const std::string& key) { controller_.queue().Add(key, kBesideThePasses); }}),
       reporter_({cache_, writer_, masks_, controller_.queue(), metrics, events, clock, options_.sync_period}) {
   for (const api::ProviderKind& kind : api::kProviderKinds) {
     kube::InformerOptions watch;
     watch.ns = options_.ns;
     watch.transform = kube::DropManagedFields;
-    auto handler = [this, type = kind.type](const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
+    auto handler = [this, type = kind.type, at = informers_.size()](const kube::ObjectPtr& was,
+                                                                    const kube::ObjectPtr& is) {
+      using ToldBy = ProviderCache::ToldBy;
       if (is) {
-        cache_.OnEvent(type, was, is);
+        cache_.OnEvent(type, was, is, informers_[at]->Synced() ? ToldBy::kWatch : ToldBy::kFirstList);
       } else {
         cache_.OnDelete(type, was);
       }
@@ -111,40 +111,44 @@ std::vector<std::string> ProviderController::Unlisted() const {
   return kinds;
 }
 
-void ProviderController::Wake(const std::function<bool(const api::ProviderId&)>& who) {
-  for (const std::string& key : cache_.Keys(who)) controller_.queue().Add(key);
+void ProviderController::Wake(const std::function<bool(const api::ProviderId&)>& who, kube::Priority priority) {
+  for (const std::string& key : cache_.Keys(who)) controller_.queue().Add(key, priority);
 }
 
 void ProviderController::OnProvider(const ProviderCache::Change& change) {
   const ProviderNews news = NewsOf(change);
-  if (news.itself) controller_.queue().Add(change.id.Key());  // also when it is gone: to drop what is kept for it
+  // Also when it is gone: to drop what is kept for it.
+  if (news.itself) controller_.queue().Add(change.id.Key(), *news.itself);
   if (news.all || news.came) {
-    Wake([&](const api::ProviderId& id) { return Wakes(news, id); });
+    Wake([&](const api::ProviderId& id) { return Wakes(news, id); }, kOthers);
   }
 }
 
-void ProviderController::OnWatch(const Watches::Key& watch, const std::set<std::string>& users,
-                                 const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
+void ProviderController::OnWatch(const Watches::Event& event) {
+  const Watches::Key& watch = event.watch;
+  const kube::ObjectPtr &was = event.was, &is = event.is;
   observer_.Saw(watch, was, is);
   if (watch.purpose == Watches::Purpose::kOurObjects) {
     if (!is && IsCrd(*was)) {
       const CrdState gone = StateOf(*was);
       client_.mapper().Forget({gone.group, gone.kind});
     }
-    if (auto news = NewsOf(watch, was, is)) {
-      Wake([&](const api::ProviderId& id) { return Wakes(*news, id); });
+    if (auto news = NewsOf(event)) {
+      Wake([&](const api::ProviderId& id) { return IsOf(*news, id); }, news->own);
+      if (news->all) Wake([](const api::ProviderId&) { return true; }, kOthers);
     }
     return;
   }
-  if (!IsNews(watch, was, is)) return;
+  if (!IsNews(event)) return;
   // Before anybody is woken, who would still be told that there is no such kind.
   const bool new_kinds = watch.purpose == Watches::Purpose::kNewKinds;
   if (new_kinds) client_.mapper().Invalidate();
-  for (const auto& key : users) {
-    if (!new_kinds || observer_.Awaits(key, (is ? is : was)->name())) controller_.queue().Add(key);
+  const kube::Priority priority = PriorityOf(event);
+  for (const auto& key : event.users) {
+    if (!new_kinds || observer_.Awaits(key, (is ? is : was)->name())) controller_.queue().Add(key, priority);
   }
   if (watch.IsShared()) {
-    Wake([&, &object = is ? *is : *was](const api::ProviderId& id) { return Concerns(watch, object, id); });
+    Wake([&, &object = is ? *is : *was](const api::ProviderId& id) { return Concerns(watch, object, id); }, priority);
   }
 }
 

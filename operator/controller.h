@@ -45,11 +45,10 @@ class ProviderController {
 
  private:
   void OnProvider(const ProviderCache::Change& change);
-  void OnWatch(const Watches::Key& watch, const std::set<std::string>& users, const kube::ObjectPtr& was,
-               const kube::ObjectPtr& is);
+  void OnWatch(const Watches::Event& event);
   // Kinds of providers that the server has and doesn't let be listed.
   std::vector<std::string> Unlisted() const;
-  void Wake(const std::function<bool(const api::ProviderId&)>& who);
+  void Wake(const std::function<bool(const api::ProviderId&)>& who, kube::Priority priority);
   Result<kube::Outcome> Failed(const Context& ctx, const std::string& key, const Error& error);
   Result<kube::Outcome> CatchingPass(const Context& ctx, const std::string& key);
   Result<kube::Outcome> TryPass(const Context& ctx, const std::string& key);

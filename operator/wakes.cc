@@ -8,6 +8,8 @@
 namespace capi::ops {
 namespace {
 
+using kube::Priority;
+
 // What the contract rules of the others look at; what runs counts with them also without a contract, until it goes
 // (C6).
 bool ChangesContracts(const api::Provider& was, const api::Provider& is) {
@@ -37,10 +39,27 @@ bool GivesUpObjects(const api::Provider& was, const api::Provider& is) {
   return false;
 }
 
-// Metadata of an object with our label that neither drift nor a deletion changed.
-bool SameTrace(const kube::Object& was, const kube::Object& is) {
-  return was.uid() == is.uid() && was.deleting() == is.deleting() && TraceOf(was).fields == TraceOf(is).fields &&
-         TraceOf(was).marks == TraceOf(is).marks && was.label(api::kLabelProvider) == is.label(api::kLabelProvider);
+// What became of an object with our label, by its metadata (D1).
+enum class Turn { kNone, kOurs, kForeign };
+Turn TurnOf(const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
+  if (!is) return Turn::kForeign;
+  if (!was) return Turn::kOurs;  // nobody else has installed it
+  const bool same_one = was->uid() == is->uid() && was->deleting() == is->deleting() &&
+                        was->label(api::kLabelProvider) == is->label(api::kLabelProvider);
+  if (!same_one) return Turn::kForeign;
+  const Trace before = TraceOf(*was), now = TraceOf(*is);
+  if (before.fields == now.fields && before.marks == now.marks) return Turn::kNone;
+  return now.by.empty() ? Turn::kOurs : Turn::kForeign;  // also who only took fields away, of which nothing tells
+}
+
+// Of what happened to a provider itself.
+Priority OwnPriority(ProviderCache::ToldBy by) {
+  switch (by) {
+    case ProviderCache::ToldBy::kFirstList: return Priority::kLater;  // the operator starts
+    case ProviderCache::ToldBy::kOurWrite: return Priority::kNormal;
+    case ProviderCache::ToldBy::kWatch: return Priority::kNow;
+  }
+  return Priority::kNow;
 }
 
 // The same as comparing with api::ManifestLabel, for a thousand providers at each event.
@@ -56,7 +75,8 @@ bool ComesOrGoes(const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
 }  // namespace
 
 ProviderNews NewsOf(const ProviderCache::Change& change) {
-  ProviderNews news{change.id, change.spec, false, false};
+  ProviderNews news{change.id, std::nullopt, false, false};
+  if (change.spec) news.itself = OwnPriority(change.by);
   if (!change.is) {
     news.all = true;
   } else if (!change.was) {
@@ -69,15 +89,17 @@ ProviderNews NewsOf(const ProviderCache::Change& change) {
   return news;
 }
 
-bool Wakes(const ProviderNews& news, const api::ProviderId& provider) {
-  if (provider == news.id) return news.itself;
-  return news.all || (news.came && provider.type == news.id.type);
+bool Wakes(const ProviderNews& news, const api::ProviderId& other) {
+  return other != news.id && (news.all || (news.came && other.type == news.id.type));
 }
 
-std::optional<ObjectNews> NewsOf(const Watches::Key& watch, const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
-  if (watch.metadata_only && was && is && SameTrace(*was, *is)) return std::nullopt;
+std::optional<ObjectNews> NewsOf(const Watches::Event& event) {
+  const kube::ObjectPtr &was = event.was, &is = event.is;
+  const Turn turn = TurnOf(was, is);
+  if (event.watch.metadata_only && turn == Turn::kNone) return std::nullopt;
   const kube::Object& object = is ? *is : *was;
   ObjectNews news;
+  news.own = event.first ? kOthers : turn == Turn::kForeign ? Priority::kNow : Priority::kNormal;
   news.label = object.label(api::kLabelProvider);
   news.before = was ? was->label(api::kLabelProvider) : news.label;
   bool of_core = news.label == "cluster-api" || news.before == "cluster-api";
@@ -86,13 +108,21 @@ std::optional<ObjectNews> NewsOf(const Watches::Key& watch, const kube::ObjectPt
   return news;
 }
 
-bool Wakes(const ObjectNews& news, const api::ProviderId& provider) {
-  return news.all || IsLabelOf(news.label, provider) || IsLabelOf(news.before, provider);
+bool IsOf(const ObjectNews& news, const api::ProviderId& provider) {
+  return IsLabelOf(news.label, provider) || IsLabelOf(news.before, provider);
 }
 
-bool IsNews(const Watches::Key& watch, const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
-  bool presence = watch.purpose == Watches::Purpose::kNamespaces || watch.purpose == Watches::Purpose::kInUse;
-  return !presence || ComesOrGoes(was, is);
+bool IsNews(const Watches::Event& event) {
+  const auto purpose = event.watch.purpose;
+  bool presence = purpose == Watches::Purpose::kNamespaces || purpose == Watches::Purpose::kInUse;
+  return !presence || ComesOrGoes(event.was, event.is);
+}
+
+// What a spec names by itself is somebody's edit. What many share is as the change of a sibling: each release that is
+// stored wakes all of its Namespace.
+Priority PriorityOf(const Watches::Event& event) {
+  if (event.first || event.watch.IsShared()) return kOthers;
+  return event.watch.purpose == Watches::Purpose::kReferenced ? Priority::kNow : Priority::kNormal;
 }
 
 bool Concerns(const Watches::Key& shared, const kube::Object& object, const api::ProviderId& provider) {

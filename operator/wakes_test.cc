@@ -29,6 +29,9 @@ void Paused(api::Provider& p) {
   p.status.conditions = {{"Paused", "True", std::string(api::reason::kPaused), "", 1, ""}};
 }
 
+constexpr kube::Priority kNow = kube::Priority::kNow, kNormal = kube::Priority::kNormal,
+                         kLater = kube::Priority::kLater;
+
 // Whom a change of a Provider wakes: itself, those of its kind, all others.
 TEST(Wakes, AProvidersChange) {
   struct Case {
@@ -85,10 +88,27 @@ TEST(Wakes, AProvidersChange) {
     const api::ProviderId id = c.is ? c.is->id : c.was->id;
     ProviderNews news = NewsOf({.id = id, .was = c.was, .is = c.is, .spec = c.spec});
     const api::ProviderId kin{id.type, "elsewhere", id.name}, other{ProviderType::kBootstrap, "kubeadm", "kubeadm"};
-    EXPECT_EQ(Wakes(news, id), c.itself);
+    EXPECT_EQ(news.itself.has_value(), c.itself);
+    EXPECT_FALSE(Wakes(news, id)) << "it is none of the others";
     EXPECT_EQ(Wakes(news, kin), c.kin);
     EXPECT_EQ(Wakes(news, other), c.others);
   }
+}
+
+// F10: a person's edit comes first; at a start all are there at once.
+TEST(Wakes, AProvidersOwnPriority_F10) {
+  using ToldBy = ProviderCache::ToldBy;
+  struct Case {
+    ToldBy by;
+    kube::Priority itself;
+  };
+  for (const Case& c : {Case{ToldBy::kWatch, kNow}, {ToldBy::kFirstList, kLater}, {ToldBy::kOurWrite, kNormal}}) {
+    const ProviderPtr aws = With(Aws());
+    EXPECT_EQ(NewsOf({.id = aws->id, .was = aws, .is = aws, .spec = true, .by = c.by}).itself, c.itself);
+    EXPECT_EQ(NewsOf({.id = aws->id, .was = aws, .is = aws, .spec = false, .by = c.by}).itself, std::nullopt);
+  }
+  EXPECT_EQ(kOthers, kLater);
+  EXPECT_EQ(kBesideThePasses, kNormal);
 }
 
 kube::ObjectPtr Labelled(const char* api_version, const char* kind, const std::string& label,
@@ -106,7 +126,15 @@ void Established(Json& json) {
                                   {{"type", "NamesAccepted"}, {"status", "True"}}};
 }
 
-// Whom a change of an object with our label wakes: the provider that it is labelled with, another one.
+// As a watch keeps it: our fields, and who wrote last beside us.
+std::function<void(Json&)> Traced(const std::string& fields, const std::string& by = "") {
+  return [=](Json& json) {
+    json["trace"]["fields"] = fields;
+    if (!by.empty()) json["trace"]["by"] = by;
+  };
+}
+
+// Whom a change of an object with our label wakes, and how soon: the provider that it is labelled with, another one.
 TEST(Wakes, AnObjectsChange) {
   constexpr const char *kCrd = "apiextensions.k8s.io/v1", *kAws = "infrastructure-aws", *kCore = "cluster-api";
   using Purpose = Watches::Purpose;
@@ -118,44 +146,57 @@ TEST(Wakes, AnObjectsChange) {
     std::string_view name;
     const Watches::Key& watch;
     kube::ObjectPtr was, is;
-    bool own, other;
+    std::optional<kube::Priority> own;
+    bool others = false;
+    bool first = false;
   };
   auto going = [](Json& json) { json["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"; };
+  auto deployment = [&](const std::string& label, const std::function<void(Json&)>& change = nullptr) {
+    return Labelled("apps/v1", "Deployment", label, change);
+  };
+  auto service = [&](const std::function<void(Json&)>& change) { return Labelled("v1", "Service", kAws, change); };
+  const auto crd = [&](const std::string& label, const std::function<void(Json&)>& change = nullptr) {
+    return Labelled(kCrd, "CustomResourceDefinition", label, change);
+  };
   const Case cases[] = {
-      {"a Deployment came", whole, nullptr, Labelled("apps/v1", "Deployment", kAws), true, false},
-      {"a Deployment changed", whole, Labelled("apps/v1", "Deployment", kAws), Labelled("apps/v1", "Deployment", kAws),
-       true, false},
-      {"one of a name that ends so", whole, nullptr, Labelled("apps/v1", "Deployment", "infrastructure-big-aws"), false,
-       false},
-      {"one of another name", whole, nullptr, Labelled("apps/v1", "Deployment", "infrastructure-gcp"), false, false},
-      {"one of another kind", whole, nullptr, Labelled("apps/v1", "Deployment", "control-plane--aws"), false, false},
-      {"a Deployment went (C6)", whole, Labelled("apps/v1", "Deployment", kAws), nullptr, true, true},
-      {"a label was taken away (D1)", whole, Labelled("apps/v1", "Deployment", kAws),
-       Labelled("apps/v1", "Deployment", ""), true, false},
-      {"a CRD changed", whole, Labelled(kCrd, "CustomResourceDefinition", kAws, Established),
-       Labelled(kCrd, "CustomResourceDefinition", kAws), true, false},
-      {"a CRD of the core is usable (I4)", whole, Labelled(kCrd, "CustomResourceDefinition", kCore),
-       Labelled(kCrd, "CustomResourceDefinition", kCore, Established), true, true},
-      {"a CRD of the core, as usable as before", whole, Labelled(kCrd, "CustomResourceDefinition", kCore, Established),
-       Labelled(kCrd, "CustomResourceDefinition", kCore, Established), false, false},
-      {"a CRD of the core went", whole, Labelled(kCrd, "CustomResourceDefinition", kCore), nullptr, true, true},
-      {"a Service changed its status", metadata, Labelled("v1", "Service", kAws), Labelled("v1", "Service", kAws),
-       false, false},
-      {"a Service is going", metadata, Labelled("v1", "Service", kAws), Labelled("v1", "Service", kAws, going), true,
-       false},
-      {"a Service went", metadata, Labelled("v1", "Service", kAws), nullptr, true, false},
+      {"a Deployment came", whole, nullptr, deployment(kAws), kNormal},
+      {"a Deployment was there", whole, nullptr, deployment(kAws), kLater, false, true},
+      {"a Deployment changed", whole, deployment(kAws), deployment(kAws), kNormal},
+      {"somebody changed a Deployment (D1)", whole, deployment(kAws, Traced("a")),
+       deployment(kAws, Traced("b", "kubectl")), kNow},
+      {"somebody else changed what isn't ours", whole, deployment(kAws, Traced("a")),
+       deployment(kAws, Traced("a", "kubectl")), kNormal},
+      {"we changed a Deployment", whole, deployment(kAws, Traced("a")), deployment(kAws, Traced("b")), kNormal},
+      {"one of a name that ends so", whole, nullptr, deployment("infrastructure-big-aws"), {}},
+      {"one of another name", whole, nullptr, deployment("infrastructure-gcp"), {}},
+      {"one of another kind", whole, nullptr, deployment("control-plane--aws"), {}},
+      {"a Deployment went (C6)", whole, deployment(kAws), nullptr, kNow, true},
+      {"a label was taken away (D1)", whole, deployment(kAws), deployment(""), kNow},
+      {"a CRD changed", whole, crd(kAws, Established), crd(kAws), kNormal},
+      {"a CRD of the core is usable (I4)", whole, crd(kCore), crd(kCore, Established), {}, true},
+      {"a CRD of the core, as usable as before", whole, crd(kCore, Established), crd(kCore, Established), {}},
+      {"a CRD of the core went", whole, crd(kCore), nullptr, {}, true},
+      {"a Service changed its status", metadata, service(Traced("a")), service(Traced("a", "x")), {}},
+      {"somebody changed a Service (D1)", metadata, service(Traced("a")), service(Traced("b", "x")), kNow},
+      {"we changed a Service", metadata, service(Traced("a")), service(Traced("b")), kNormal},
+      {"a Service is going", metadata, service(nullptr), service(going), kNow},
+      {"a Service went", metadata, service(nullptr), nullptr, kNow},
+      {"a Service came", metadata, nullptr, service(nullptr), kNormal},
+      {"a Service was there", metadata, nullptr, service(nullptr), kLater, false, true},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
-    auto news = NewsOf(c.watch, c.was, c.is);
+    auto news = NewsOf({.watch = c.watch, .users = {}, .was = c.was, .is = c.is, .first = c.first});
     const api::ProviderId aws{ProviderType::kInfrastructure, "aws-system", "aws"};
     const api::ProviderId azure{ProviderType::kInfrastructure, "azure-system", "azure"};
-    EXPECT_EQ(news && Wakes(*news, aws), c.own);
-    EXPECT_EQ(news && Wakes(*news, azure), c.other);
+    EXPECT_EQ(news && IsOf(*news, aws) ? std::optional(news->own) : std::nullopt, c.own);
+    EXPECT_FALSE(news && IsOf(*news, azure));
+    EXPECT_EQ(news && news->all, c.others);
   }
 }
 
-// Who asked for a watch of his own: its Secret, his Namespace's release, his Namespace, what may be in use.
+// Who asked for a watch of his own: its Secret, his Namespace's release, his Namespace, what may be in use. And how
+// soon (F10): what its spec names at once, what many share after all else.
 TEST(Wakes, WhoAskedForTheWatch) {
   struct Case {
     std::string_view name;
@@ -163,7 +204,8 @@ TEST(Wakes, WhoAskedForTheWatch) {
     const char* ns;
     const char* object;
     enum { kComes, kChanges, kIsGoing, kGoes } what;
-    bool wakes;
+    std::optional<kube::Priority> wakes;
+    bool first = false;
   };
   using Purpose = Watches::Purpose;
   const kube::Resource &maps = kube::Builtin("ConfigMap"), &machines = kube::Builtin("Pod");
@@ -174,23 +216,24 @@ TEST(Wakes, WhoAskedForTheWatch) {
   const Watches::Key crds{Purpose::kNewKinds, kube::Builtin("CustomResourceDefinition"), "", "", "", true};
   const Watches::Key in_use{Purpose::kInUse, machines, "", "", "", true};
   const Case cases[] = {
-      {"the Secret of variables (I7)", secret, "a", "s", Case::kChanges, true},
-      {"a release in its Namespace (I6)", releases, "a", "r", Case::kChanges, true},
-      {"a release in another Namespace", releases, "b", "r", Case::kChanges, false},
-      {"a release that any ConfigMap may be (I6)", all_maps, "a", "r", Case::kChanges, true},
-      {"such a release goes", all_maps, "a", "r", Case::kGoes, true},
-      {"its Namespace comes (X5)", namespaces, "", "a", Case::kComes, true},
-      {"its Namespace is going (X5)", namespaces, "", "a", Case::kIsGoing, true},
-      {"its Namespace has gone (X5)", namespaces, "", "a", Case::kGoes, true},
-      {"another Namespace", namespaces, "", "b", Case::kComes, false},
-      {"another Namespace is going", namespaces, "", "b", Case::kIsGoing, false},
-      {"a label of its Namespace", namespaces, "", "a", Case::kChanges, false},
-      {"a kind that it waits for comes (I13)", crds, "", "c", Case::kComes, true},
-      {"a kind that it waits for is served (I13)", crds, "", "c", Case::kChanges, true},
-      {"what may be in use comes (X2)", in_use, "x", "m", Case::kComes, true},
-      {"what may be in use is going (X2)", in_use, "x", "m", Case::kIsGoing, true},
-      {"what may be in use has gone (X2)", in_use, "x", "m", Case::kGoes, true},
-      {"the status of what may be in use", in_use, "x", "m", Case::kChanges, false},
+      {"the Secret of variables (I7)", secret, "a", "s", Case::kChanges, kNow},
+      {"the Secret was there", secret, "a", "s", Case::kComes, kLater, true},
+      {"a release in its Namespace (I6)", releases, "a", "r", Case::kChanges, kLater},
+      {"a release in another Namespace", releases, "b", "r", Case::kChanges, {}},
+      {"a release that any ConfigMap may be (I6)", all_maps, "a", "r", Case::kChanges, kNormal},
+      {"such a release goes", all_maps, "a", "r", Case::kGoes, kNormal},
+      {"its Namespace comes (X5)", namespaces, "", "a", Case::kComes, kLater},
+      {"its Namespace is going (X5)", namespaces, "", "a", Case::kIsGoing, kLater},
+      {"its Namespace has gone (X5)", namespaces, "", "a", Case::kGoes, kLater},
+      {"another Namespace", namespaces, "", "b", Case::kComes, {}},
+      {"another Namespace is going", namespaces, "", "b", Case::kIsGoing, {}},
+      {"a label of its Namespace", namespaces, "", "a", Case::kChanges, {}},
+      {"a kind that it waits for comes (I13)", crds, "", "c", Case::kComes, kNormal},
+      {"a kind that it waits for is served (I13)", crds, "", "c", Case::kChanges, kNormal},
+      {"what may be in use comes (X2)", in_use, "x", "m", Case::kComes, kNormal},
+      {"what may be in use is going (X2)", in_use, "x", "m", Case::kIsGoing, kNormal},
+      {"what may be in use has gone (X2)", in_use, "x", "m", Case::kGoes, kNormal},
+      {"the status of what may be in use", in_use, "x", "m", Case::kChanges, {}},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
@@ -202,7 +245,9 @@ TEST(Wakes, WhoAskedForTheWatch) {
     kube::ObjectPtr was = c.what == Case::kComes ? nullptr : plain;
     kube::ObjectPtr is = c.what == Case::kGoes ? nullptr : c.what == Case::kIsGoing ? going : plain;
     const api::ProviderId aws{ProviderType::kInfrastructure, "a", "aws"};
-    EXPECT_EQ(IsNews(c.watch, was, is) && (!c.watch.IsShared() || Concerns(c.watch, is ? *is : *was, aws)), c.wakes);
+    const Watches::Event event{.watch = c.watch, .users = {}, .was = was, .is = is, .first = c.first};
+    const bool wakes = IsNews(event) && (!c.watch.IsShared() || Concerns(c.watch, is ? *is : *was, aws));
+    EXPECT_EQ(wakes ? std::optional(PriorityOf(event)) : std::nullopt, c.wakes);
   }
 }
 

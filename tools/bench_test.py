@@ -28,7 +28,6 @@ import figures  # noqa: E402
 import image  # noqa: E402
 import init  # noqa: E402
 import install  # noqa: E402
-import many  # noqa: E402
 import plot  # noqa: E402
 import render  # noqa: E402
 import reviews  # noqa: E402
@@ -178,13 +177,13 @@ class Within(unittest.TestCase):
 
 class Fit(unittest.TestCase):
     def test_finds_a_line(self):
-        base, slope, worst = render.fit([(x, 0.5 + 3 * x) for x in (0.01, 1, 50)])
+        base, slope, worst = figures.fit([(x, 0.5 + 3 * x) for x in (0.01, 1, 50)])
         self.assertAlmostEqual(base, 0.5)
         self.assertAlmostEqual(slope, 3)
         self.assertAlmostEqual(worst, 0)
 
     def test_says_how_far_a_parabola_is_from_it(self):
-        _, _, worst = render.fit([(x, x * x) for x in (1, 2, 4, 8, 16)])
+        _, _, worst = figures.fit([(x, x * x) for x in (1, 2, 4, 8, 16)])
         self.assertGreater(worst, 0.3)
 
 
@@ -242,7 +241,7 @@ class Requests(unittest.TestCase):
 
     def test_metrics_tell_how_many_are_ready(self):
         text = 'a{capi="1"} 1\ncapi_operator_provider_ready{name="x"} 1\ncapi_operator_provider_ready{name="y"} 0\n'
-        self.assertEqual(many.ready_in(text), 1)
+        self.assertEqual(rig.ready_in(text), 1)
 
 
 class Outage(unittest.TestCase):
@@ -343,14 +342,6 @@ class Drift(unittest.TestCase):
             target.deletions.append(at)
         self.assertFalse(target.may_be_deleted(5))
         self.assertTrue(target.may_be_deleted(66))
-
-
-class Many(unittest.TestCase):
-    def test_a_copy_has_other_names_and_groups(self):
-        text = b"name: caaph-role\ngroup: addons.cluster.x-k8s.io\nlabel: cluster.x-k8s.io/v1beta1\n"
-        copy = many.renamed(text, "p007", "caaph", "addons.cluster.x-k8s.io")
-        self.assertEqual(copy, b"name: p007-role\ngroup: p007.addons.cluster.x-k8s.io\nlabel: cluster.x-k8s.io/v1beta1\n")
-        self.assertEqual(many.renamed(text, "p007", "caaph", None).count(b"p007"), 1)
 
 
 class Reviews(unittest.TestCase):

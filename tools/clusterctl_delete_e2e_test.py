@@ -40,7 +40,7 @@ kind: DockerMachineTemplate
 metadata: {name: used, namespace: default, labels: {cluster.x-k8s.io/cluster-name: mine}}
 spec: {template: {spec: {}}}
 """
-DOCKERS_USER = "workload clusters use InfrastructureProvider capd-system/docker: DockerMachineTemplate default/used (1 in all)"
+DOCKERS_USER = "workload clusters use InfrastructureProvider capd-system/docker: DockerMachineTemplate default/used; delete"
 LABEL = "clusterctl.cluster.x-k8s.io"
 WEBHOOKS = "mutatingwebhookconfigurations,validatingwebhookconfigurations"
 ROLES = "clusterroles,clusterrolebindings"

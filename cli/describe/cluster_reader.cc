@@ -31,11 +31,10 @@ ClusterReader::ClusterReader(Context ctx, kube::Client& client, std::string ns, 
     : ctx_(std::move(ctx)), client_(client), ns_(std::move(ns)), name_(std::move(name)), style_(style) {}
 
 Status ClusterReader::ListByLabel(const kube::Resource& resource, const OnObject& on_object) {
-  kube::ListOptions options;
-  options.label_selector = "cluster.x-k8s.io/cluster-name=" + name_;
-  return client_.ListPages(ctx_, resource, ns_, options, [&](std::vector<kube::Object> page) {
-    for (const kube::Object& object : page) on_object(object);
-    return Ok();
+  const kube::ListOptions options{.label_selector = "cluster.x-k8s.io/cluster-name=" + name_, .managed_fields = false};
+  return client_.ForEach(ctx_, resource, ns_, options, [&](const kube::Object& object) -> Result<bool> {
+    on_object(object);
+    return true;
   });
 }
 

@@ -54,7 +54,7 @@ void AddUp(CommandLine& line, CLI::App& local) {
   command.add_option("--programs", options->programs,
                      "Folder with etcd, kube-apiserver and kube-controller-manager; without it $KUBEBUILDER_ASSETS, "
                      "the folder of clusterctl, PATH; - takes back what an earlier run has named");
-  command.add_option("--timeout", options->timeout, "For how many seconds to wait for the plane, and each provider")
+  command.add_option("--timeout", options->timeout, "How long to wait for the plane, and for each provider: 90s, 5m")
       ->capture_default_str();
   AddFolderFlag(line, command, options->folder);
   // Each of these has values of its own, and none is the last one's.

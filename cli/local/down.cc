@@ -30,8 +30,11 @@ Result<std::vector<std::string>> ClustersOf(const Context& ctx, const local::Pla
                                             const Getenv& getenv) {
   std::vector<std::string> out;
   auto cluster = ManagementCluster::Open({folder.OwnKubeconfig(), ""}, getenv);
-  const bool was_up = std::filesystem::exists(folder.Etcd() + "/member");
-  if (!cluster.ok() && cluster.code() == Code::kNotFound && !was_up) return out;
+  if (!cluster.ok() && cluster.code() == Code::kNotFound) {
+    std::error_code error;  // what can't be looked at may be there
+    if (!std::filesystem::exists(folder.Etcd() + "/member", error) && !error) return out;
+    return cluster.error().With("`clusterctl local up` makes its kubeconfig anew");
+  }
   if (!cluster.ok()) return cluster.error();
   TRY(AwaitReady(ctx, cluster->client()));
   auto resource = cluster->client().mapper().For(ctx, {"cluster.x-k8s.io", "Cluster"});

@@ -197,6 +197,10 @@ TEST_F(StartTest, WhatIsOutdatedSaysByWhat) {
 // What `local up` refuses, or goes on with, before it starts anything.
 class UpTest : public StartTest {
  protected:
+  void SetUp() override {
+    StartTest::SetUp();
+    temp_.Put("plane/pki/kubeconfig", "{}");
+  }
   void Store(const std::string& settings) { temp_.Put("plane/settings.json", settings); }
   Outcome Up(std::vector<std::string> arguments, const std::string& assets) {
     arguments.insert(arguments.begin(), {"local", "up", "--dir", plane_.path(), "--timeout", "1"});
@@ -206,6 +210,18 @@ class UpTest : public StartTest {
   }
 };
 
+// G1: a folder that is only made to be refused would look like a plane's.
+TEST_F(UpTest, OneThatCannotStartLeavesNoFolder) {
+  ASSERT_TRUE(plane_.Remove().ok());
+  std::filesystem::remove_all(plane_.path());
+  for (const char* where : {"none", ""}) {
+    const Outcome got = Up({}, where[0] == '\0' ? "" : temp_ / where);
+    EXPECT_EQ(got.code, 1);
+    EXPECT_THAT(got.err, HasSubstr("not found"));
+    EXPECT_FALSE(std::filesystem::exists(plane_.path())) << where;
+  }
+}
+
 // G2: where the plane runs nothing is started, so nobody looks for programs.
 TEST_F(UpTest, OneThatRunsNeedsNoPrograms) {
   Hold(Who::kSupervisor);
@@ -214,6 +230,18 @@ TEST_F(UpTest, OneThatRunsNeedsNoPrograms) {
   EXPECT_EQ(got.code, 1);
   EXPECT_THAT(got.err, AllOf(HasSubstr("The plane runs already"), HasSubstr("the plane isn't ready"),
                              Not(HasSubstr("not found")), Not(HasSubstr("/gone"))));
+}
+
+// G1, G8: one that another clusterctl runs, or whose file somebody has removed, gets what all commands go by.
+TEST_F(UpTest, OneWithoutAKubeconfigOfItsOwnIsStartedAnew) {
+  Hold(Who::kSupervisor);
+  std::filesystem::remove(plane_.OwnKubeconfig());
+  for (const char* name : {"etcd", "kube-apiserver", "capi-operator"})
+    std::filesystem::permissions(temp_.Put(name, "#!/bin/sh\n"), std::filesystem::perms::owner_all);
+  Store(R"({"programs":"","binaries":["capi-operator=)" + (temp_ / "capi-operator") +
+        R"("],"builds":[],"environment":["NONE"]})");
+  EXPECT_THAT(Up({}, temp_.path()).err, AllOf(HasSubstr("NONE isn't set"), Not(HasSubstr("runs already"))));
+  EXPECT_TRUE(*local::SupervisorOf(plane_.Lock())) << "nothing is ended before all is checked";
 }
 
 // G2, G9: of what is named, this run's alone is refused; the rest can be taken back.
@@ -285,10 +313,7 @@ TEST_F(UpTest, OneThatIsHalfDeletedIsDeletedFirst) {
   EXPECT_THAT(got.err,
               AllOf(HasSubstr("an interrupted `down --delete` has left"), HasSubstr("write it as an absolute")));
   EXPECT_FALSE(plane_.CheckIsThere().ok());
-  EXPECT_FALSE(std::filesystem::exists(plane_.Version()));
-  const auto another = local::PlaneFolder::Open(plane_.path());
-  ASSERT_TRUE(another.ok()) << another.error().message;
-  EXPECT_FALSE(another->IsHalfDeleted());
+  EXPECT_FALSE(std::filesystem::exists(plane_.path())) << "nor is another made that can't start";
 }
 
 }  // namespace

@@ -14,11 +14,14 @@
 #include "cli/frame/config.h"
 #include "cli/frame/interrupt.h"
 #include "cli/frame/live_lines.h"
+#include "cli/local/durations.h"
 #include "cli/local/operator_program.h"
 #include "cli/local/place.h"
 #include "cli/local/plane_watch.h"
 #include "cli/local/providers.h"
 #include "cli/local/start.h"
+#include "local/plane/authority.h"
+#include "local/plane/kubeconfig.h"
 #include "local/plane/plane_lock.h"
 #include "local/plane/programs.h"
 #include "local/plane/settings.h"
@@ -92,10 +95,10 @@ struct UpPlan {
 };
 
 Result<UpPlan> Prepare(const Config& config, const LocalUpOptions& options, World& world) {
-  if (options.timeout <= 0) return Error{Code::kInvalidArgument, "--timeout must be more than 0", {}};
   UpPlan out;
+  const Millis timeout = TRY(PositiveDuration("--timeout " + options.timeout, options.timeout));
+  out.providers.timeout = static_cast<int>(std::chrono::ceil<Seconds>(timeout).count());
   out.folder = TRY(PlaneFolderPath(options.folder, world.getenv));
-  out.providers.timeout = options.timeout;
   out.providers.flags = TRY(ParseProviderFlags(options.providers));
   out.asked = TRY(AskedSettings(options, world.getenv));
   TRY(CheckAsked(out.asked));
@@ -129,6 +132,15 @@ Status CheckPrograms(const local::PlaneFolder& folder, const local::Settings& se
   return Ok();
 }
 
+// Before anything is made for a plane that can't start; of one that is there EnsureSupervisor looks.
+Status CheckNew(const UpPlan& plan, const Getenv& getenv) {
+  const auto there = local::PlaneFolder::Open(plan.folder);
+  if (there.ok() || there.code() != Code::kNotFound) return Ok();
+  const local::Settings settings = local::Merged({}, plan.asked);
+  TRY(local::FindPlanePrograms(settings.programs, local::OwnFolder(), getenv));
+  return CheckOperatorProgram(settings.binaries, local::OwnFolder(), getenv);
+}
+
 // kUnavailable: another one can be made now.
 Error GoOnDeleting(const Context& ctx, const local::PlaneFolder& folder, const Getenv& getenv, Notes& notes) {
   // Nobody who runs one is asked to end: another command may have deleted this one, and made the one that runs.
@@ -142,6 +154,12 @@ Error GoOnDeleting(const Context& ctx, const local::PlaneFolder& folder, const G
   return gone.ok() ? deleted : gone.error();
 }
 
+std::string WhatIsNamed(const local::PlaneFolder& folder) {
+  const bool some = access(folder.Settings().c_str(), F_OK) == 0;
+  return some ? fmt::format("see in {} what earlier runs have named", folder.Settings())
+              : "no earlier run has named it";
+}
+
 Result<pid_t> EnsureSupervisor(const Context& ctx, const local::PlaneFolder& folder, const local::Settings& asked,
                                World& world, Notes& notes) {
   if (folder.IsHalfDeleted()) return GoOnDeleting(ctx, folder, world.getenv, notes);
@@ -149,10 +167,12 @@ Result<pid_t> EnsureSupervisor(const Context& ctx, const local::PlaneFolder& fol
   const local::Settings there = TRY(local::ReadSettings(folder.Settings()));
   const local::Settings settings = local::Merged(there, asked);
   for (const std::string& flag : local::TakenBackInVain(there, asked))
-    notes.Warn(fmt::format("{} takes nothing back: see in {} what earlier runs have named", flag, folder.Settings()));
+    notes.Warn(fmt::format("{} takes nothing back: {}", flag, WhatIsNamed(folder)));
   auto holder = TRY(local::SupervisorOf(folder.Lock()));
   std::string why = holder ? WhyOutdated(*holder, settings, world.getenv) : "";
   if (settings != there) why = "other settings";
+  // Of a clusterctl that made none, or somebody has removed it.
+  if (holder && why.empty() && access(folder.OwnKubeconfig().c_str(), R_OK) != 0) why = "a kubeconfig of its own";
   if (holder && why.empty()) {
     notes.Say(0, "The plane runs already", {{"folder", folder.path()}});
     return 0;
@@ -183,6 +203,7 @@ Result<local::PlaneFolder> StartPlane(const Context& ctx, const UpPlan& plan, Wo
   constexpr int kTries = 3;
   Notes notes(world.err);
   for (int tries = 1;; ++tries) {
+    TRY(CheckNew(plan, world.getenv));
     const auto made = local::PlaneFolder::Make(plan.folder);
     if (!made.ok() && made.code() == Code::kUnavailable && tries < kTries) continue;
     if (!made.ok()) return made.error();
@@ -221,17 +242,31 @@ Status EndStarted(const Context& ctx, const Started& started, World& world) {
   return stopped.ok() || deleted ? Ok() : Status(stopped.error());
 }
 
+// What a person does to work with it.
+std::string WayIn(const local::PlaneFolder& folder, Notes& notes) {
+  const local::Leads leads = local::WhereLeads(folder.Kubeconfig(), folder.OwnKubeconfig());
+  if (leads == local::Leads::kElsewhere) {
+    notes.Warn(fmt::format(
+        "{} doesn't lead to the plane ({} says why): move it away, then `clusterctl local down` and `local up`",
+        folder.Kubeconfig(), folder.Log("supervisor")));
+  }
+  std::string out = fmt::format("  export KUBECONFIG={}\n", local::ShellQuote(folder.Kubeconfig()));
+  if (leads == local::Leads::kByItsContext) out += fmt::format("  kubectl config use-context {}\n", local::kContext);
+  return out + "\n";
+}
+
 Status Run(const Context& ctx, const GlobalOptions& global, const LocalUpOptions& options, World& world,
            std::optional<Started>& started) {
   Notes notes(world.err);
   const Config config = TRY(LoadConfig(ctx, global, world.getenv, notes));
   const UpPlan plan = TRY(Prepare(config, options, world));
-  const Millis limit = Seconds(options.timeout);
-  const local::PlaneFolder folder = TRY(StartPlane(ctx.WithTimeout(limit), plan, world, started));
+  const Context bounded = ctx.WithTimeout(Seconds(plan.providers.timeout));
+  const local::PlaneFolder folder = TRY(StartPlane(bounded, plan, world, started));
   PlaneWatch watch(ctx, folder);
   TRY(watch.Explain(Fill(watch.context(), global, folder, plan.providers, world)));
   const std::string flag = DirFlag(folder, world.getenv);
-  world.out << fmt::format("The plane is up:\n\n  export KUBECONFIG={}\n\n", local::ShellQuote(folder.Kubeconfig()))
+  world.out << "The plane is up:\n\n"
+            << WayIn(folder, notes)
             << fmt::format("`clusterctl local status{0}` shows its processes, `clusterctl local down{0}` ends them.\n",
                            flag);
   return Ok();

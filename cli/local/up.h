@@ -21,7 +21,7 @@ struct LocalUpOptions {
   std::vector<std::string> builds;       // --build: IMAGE=MODULE@VERSION
   std::vector<std::string> environment;  // --env: names
   std::string programs;                  // --programs
-  int timeout = 300;                     // seconds
+  std::string timeout = "5m";            // PositiveDuration
 };
 
 // "infrastructure/docker:v1.12.1" and the like, by type. kInvalidArgument names the types.

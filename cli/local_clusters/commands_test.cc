@@ -139,8 +139,8 @@ TEST(LocalMove, WhatCannotBeKeptIsTold) {
 TEST(LocalClusterCommands, FlagsOfWhatIsTold) {
   TestFolder folder;
   const std::string usual = folder / ".local/share/cluster-api/local", other = folder / "my plane";
-  for (const std::string& plane : {usual, other}) std::filesystem::create_directories(plane);
-  for (const std::string& plane : {usual, other}) std::ofstream(plane + "/kubeconfig") << "{}";
+  for (const std::string& plane : {usual, other}) std::filesystem::create_directories(plane + "/pki");
+  for (const std::string& plane : {usual, other}) std::ofstream(plane + "/pki/kubeconfig") << "{}";
   struct Case {
     TargetOptions options;
     std::string flags;
@@ -162,6 +162,21 @@ TEST(LocalClusterCommands, FlagsOfWhatIsTold) {
               HasSubstr("run `clusterctl local up` first"));
 }
 
+// G13: of a plane that never came up, or that another clusterctl runs.
+TEST(LocalCollect, TakesLogsWhereThereIsNoKubeconfig) {
+  TestFolder folder;
+  folder.Put("plane/logs/etcd.log", "words");
+  const std::string archive = folder / "all.tar.gz";
+  const Outcome got =
+      Clusterctl({"local", "collect", "--dir", folder / "plane", "-o", archive}, {{"HOME", folder.path()}});
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_TRUE(std::filesystem::exists(archive));
+  const Outcome none =
+      Clusterctl({"local", "collect", "--dir", folder / "none", "-o", archive}, {{"HOME", folder.path()}});
+  EXPECT_EQ(none.code, 1);
+  EXPECT_THAT(none.err, HasSubstr("run `clusterctl local up --dir"));
+}
+
 // G13: what was read when Ctrl-C came is half of it.
 TEST(LocalCollect, CtrlCLeavesNoArchive) {
   TestFolder folder;
@@ -175,10 +190,10 @@ TEST(LocalCollect, CtrlCLeavesNoArchive) {
   const GatherInput input{folder / "plane", folder / "all.tar.gz", {}};
   std::stop_source stop;
   const Context ctx = Context{}.WithStop(stop.get_token());
-  EXPECT_TRUE(Gather(ctx, *cluster, input).ok());
+  EXPECT_TRUE(Gather(ctx, &*cluster, input).ok());
   EXPECT_EQ(unlink(input.archive.c_str()), 0);
   stop.request_stop();
-  EXPECT_EQ(Gather(ctx, *cluster, input).code(), Code::kCancelled);
+  EXPECT_EQ(Gather(ctx, &*cluster, input).code(), Code::kCancelled);
   EXPECT_FALSE(std::filesystem::exists(input.archive));
 }
 

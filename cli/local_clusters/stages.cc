@@ -7,6 +7,7 @@
 
 #include "api/types.h"
 #include "base/strings.h"
+#include "cli/local/durations.h"
 
 namespace capi::cli::local_clusters {
 namespace {
@@ -51,12 +52,6 @@ std::string StageNames(bool hooks) {
     if (!hooks || InfoOf(stage).hook) names.emplace_back(InfoOf(stage).name);
   }
   return Join(names, ", ");
-}
-
-Result<Millis> PositiveDuration(const std::string& flag, const std::string& text) {
-  auto duration = api::ParseDuration(text);
-  if (duration.ok() && *duration > Millis(0)) return *duration;
-  return Invalid(fmt::format("{}: {} is no duration above 0; write 90s or 20m", flag, text));
 }
 
 Result<Timeouts> ParseTimeouts(const std::vector<std::string>& flags) {

@@ -32,9 +32,6 @@ std::optional<Stage> StageByName(std::string_view name);
 // "pre-provision, infrastructure, ..."; with `hooks` those of hooks alone.
 std::string StageNames(bool hooks);
 
-// A duration above 0. kInvalidArgument begins with the flag, which is as it was given.
-Result<Millis> PositiveDuration(const std::string& flag, const std::string& text);
-
 // How long each stage may take. A value.
 using Timeouts = std::map<Stage, Millis>;
 // Of "STAGE=DURATION", each stage once. kInvalidArgument names the flag.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/frame/interrupt.h"
+#include "cli/local/durations.h"
 #include "cli/local_clusters/stages.h"
 #include "cli/local_clusters/watch.h"
 

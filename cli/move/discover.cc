@@ -147,9 +147,11 @@ const kube::Resource& ClassResource() {
 
 Status EachObject(const Context& ctx, kube::Client& client, const kube::Resource& resource, const std::string& ns,
                   const kube::ListOptions& options, const std::function<void(const kube::Object&)>& see) {
-  Status listed = client.ListPages(ctx, resource, ns, options, [&](const std::vector<kube::Object>& page) -> Status {
-    for (const kube::Object& object : page) see(object);
-    return Ok();
+  kube::ListOptions slim = options;
+  slim.managed_fields = false;
+  Status listed = client.ForEach(ctx, resource, ns, slim, [&](const kube::Object& object) -> Result<bool> {
+    see(object);
+    return true;
   });
   if (listed.ok() || listed.code() == Code::kNotFound) return Ok();
   return listed.error().With(

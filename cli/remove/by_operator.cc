@@ -173,10 +173,15 @@ Status ReleaseObject(const Context& ctx, kube::Client& client, const api::Provid
 }
 
 Result<std::vector<kube::Object>> OwnedReleases(const Context& ctx, kube::Client& client) {
-  auto maps = TRY_WITH(client.List(ctx, kube::Builtin("ConfigMap"), "", {.metadata_only = true}),
-                       "failed to look for releases that providers own");
-  std::erase_if(maps.items, [](const kube::Object& map) { return !BelongsToProvidersAlone(map); });
-  return std::move(maps.items);
+  std::vector<kube::Object> out;
+  const kube::ListOptions options{.metadata_only = true, .managed_fields = false, .may_change = true};
+  TRY_WITH(client.ForEach(ctx, kube::Builtin("ConfigMap"), "", options,
+                          [&](kube::Object map) -> Result<bool> {
+                            if (BelongsToProvidersAlone(map)) out.push_back(std::move(map));
+                            return true;
+                          }),
+           "failed to look for releases that providers own");
+  return out;
 }
 
 Status RemoveOwnedReleases(const Context& ctx, kube::Client& client) {

@@ -5,13 +5,10 @@
 #include "api/text.h"
 #include "base/strings.h"
 #include "lifecycle/direct/remove.h"
+#include "lifecycle/plan/removal.h"
 
 namespace capi::cli {
-namespace {
-
-constexpr size_t kMostNames = 5;
-
-}  // namespace
+namespace {}  // namespace
 
 std::vector<std::string> InUse(const Context& ctx, kube::Client& client, const std::vector<Target>& targets) {
   std::vector<std::string> out;
@@ -20,8 +17,8 @@ std::vector<std::string> InUse(const Context& ctx, kube::Client& client, const s
     if (!users.ok()) {
       out.push_back(fmt::format("can't tell whether clusters use {}: {}", Describe(target.id), users.error().message));
     } else if (!users->empty()) {
-      out.push_back(fmt::format("workload clusters use {}: {} ({} in all); delete the clusters first",
-                                Describe(target.id), JoinNames(*users, kMostNames), users->size()));
+      out.push_back(fmt::format("workload clusters use {}: {}; delete the clusters first", Describe(target.id),
+                                lifecycle::UsersInWords(*users)));
     }
   }
   return out;

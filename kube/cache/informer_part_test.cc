@@ -94,7 +94,7 @@ class Driven {
       [this](const auto& was, const auto& is) { Tell(was, is); }};
 };
 
-// F10: what nobody wants isn't stored, whether it is there at first or comes later.
+// F11: what nobody wants isn't stored, whether it is there at first or comes later.
 TEST(InformerOfAPart, ForeignObjectsAreNeitherStoredNorTold) {
   Driven d;
   d.wanted = {"a", "b"};
@@ -113,7 +113,7 @@ TEST(InformerOfAPart, ForeignObjectsAreNeitherStoredNorTold) {
   EXPECT_THAT(d.Stored(), IsEmpty());
 }
 
-// F10: a name that comes into use later. What the watch tells while it is asked for, and after, in every order.
+// F11: a name that comes into use later. What the watch tells while it is asked for, and after, in every order.
 TEST(InformerOfAPart, NoEventIsLostWhileMoreIsIncluded) {
   struct Case {
     std::string_view name;
@@ -169,7 +169,7 @@ TEST(InformerOfAPart, NoEventIsLostWhileMoreIsIncluded) {
   }
 }
 
-// F10: a listing that began before would be missing it.
+// F11: a listing that began before would be missing it.
 TEST(InformerOfAPart, NothingIsIncludedWhileAListingIsUnderWay) {
   Driven d;
   bool asked = false;
@@ -189,7 +189,7 @@ TEST(InformerOfAPart, NothingIsIncludedWhileAListingIsUnderWay) {
   EXPECT_TRUE(asked);
 }
 
-// F10: everything is listed anew while the answer is on its way: that has the last word.
+// F11: everything is listed anew while the answer is on its way: that has the last word.
 TEST(InformerOfAPart, AListingMeanwhileCounts) {
   Driven d;
   std::promise<void> asked, listed;
@@ -217,7 +217,7 @@ TEST(InformerOfAPart, AListingMeanwhileCounts) {
   EXPECT_THAT(d.Stored(), IsEmpty());
 }
 
-// F10: what was included is missed by the next listing, though the watch never told of it.
+// F11: what was included is missed by the next listing, though the watch never told of it.
 TEST(InformerOfAPart, WhatWentUnheardOfIsGoneWithTheNextListing) {
   Driven d;
   d.Run({[&](const auto& deliver) -> Status {
@@ -229,7 +229,7 @@ TEST(InformerOfAPart, WhatWentUnheardOfIsGoneWithTheNextListing) {
   EXPECT_THAT(d.told, ElementsAre("->b@8", "b@8>-"));
 }
 
-// F10: what wasn't read is asked for again.
+// F11: what wasn't read is asked for again.
 TEST(InformerOfAPart, AnAnswerThatFailsIncludesNothing) {
   Driven d;
   d.Run({[&](const auto& deliver) -> Status {
@@ -258,7 +258,7 @@ TEST(InformerOfAPart, WhatIsNoLongerWantedIsDropped) {
   EXPECT_THAT(d.told, IsEmpty());
 }
 
-// F10: whoever shares a watch learns that it is refused, also later.
+// F11: whoever shares a watch learns that it is refused, also later.
 TEST(InformerOfAPart, SaysThatItIsDenied) {
   Driven d;
   const Error no{Code::kPermissionDenied, "no", {}};

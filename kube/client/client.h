@@ -33,6 +33,10 @@ struct ListOptions {
   int limit = 500;             // page size; 0 for all in one answer
   bool first_page = false;     // and no other: the first `limit` objects
   bool metadata_only = false;  // PartialObjectMetadata: apiVersion and kind of the items are those of the resource
+  bool managed_fields = true;  // the items have theirs, which are often most of an object's metadata
+  // Of a token that has expired (410): goes on by the one that the server offers instead. What was there all the time
+  // is seen once; what comes, changes or goes meanwhile may be seen or not.
+  bool may_change = false;
 };
 
 struct ObjectList {
@@ -105,10 +109,11 @@ class Client {
   // same token again, more than 2,000 pages or 256 MiB.
   Result<ObjectList> List(const Context& ctx, const Resource& resource, std::string_view ns,
                           const ListOptions& options = {});
-  // The same page by page, for more than is to be held at once: `on_page` is told the objects of each, and its error
-  // ends the listing. kGone: the token of a page has expired; begin anew.
-  Status ListPages(const Context& ctx, const Resource& resource, std::string_view ns, const ListOptions& options,
-                   const std::function<Status(std::vector<Object>)>& on_page);
+  // The same for more than is to be held at once: `on_object` is told each object as it is read, one page being in
+  // memory as text. It may take its time; false ends the listing, as its error does. kGone: the token of a page has
+  // expired; begin anew. kInternal for a list without an end, here of 20,000 pages.
+  Status ForEach(const Context& ctx, const Resource& resource, std::string_view ns, const ListOptions& options,
+                 const std::function<Result<bool>(Object)>& on_object);
   // Bookmarks are asked for. Blocks; calls `on_event` for each event until the server ends the watch or falls silent
   // (Ok), an error, or the context ends. An error from `on_event` ends the watch with it. kGone: list again.
   Status Watch(const Context& ctx, const Resource& resource, std::string_view ns, const WatchOptions& options,

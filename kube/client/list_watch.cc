@@ -1,11 +1,11 @@
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <iterator>
+#include <limits>
 #include <random>
 
 #include "kube/client/client.h"
 #include "kube/client/client_impl.h"
+#include "kube/client/list_page.h"
 #include "kube/client/query.h"
 #include "kube/client/watch_decoder.h"
 
@@ -18,9 +18,11 @@ Seconds RandomWatchTime() {
   return Seconds(std::uniform_int_distribution<int>(300, 600)(random));
 }
 
-// No collection that this program reads comes near: a server that goes on and on is broken, or not an API server.
+// No collection that is held at once comes near: a server that goes on and on is broken, or not an API server.
 constexpr size_t kMaxPageBytes = 64u << 20, kMaxListBytes = 256u << 20;
-constexpr int kMaxPages = 2'000;
+constexpr int kMaxListPages = 2'000;
+// Of one that is seen object by object: five million objects, more than etcd holds.
+constexpr int kMaxPages = 20'000;
 
 // The server ends a watch in time; one that it didn't end is a dead connection.
 constexpr Seconds kWatchGrace(30);
@@ -35,78 +37,98 @@ std::string ListTarget(const Resource& resource, std::string_view ns, const List
   return query.AppendTo(resource.Path(ns, ""));
 }
 
-// Moves the items of one page into `out`; returns the token of the next page, "" for none.
-Result<std::string> TakePage(Json page, const Resource& resource, ObjectList& out) {
-  Json* items = Find(page, {"items"});
-  if (items != nullptr && items->is_array()) {
-    out.items.reserve(items->size());
-    for (Json& item : *items) {
-      if (!item.is_object()) return Error{Code::kInternal, "a list holds what is no object", {}};
-      item["apiVersion"] = resource.api_version();  // lists leave them out, or say PartialObjectMetadata
-      item["kind"] = resource.kind;
-      out.items.emplace_back(std::move(item));
-    }
-  } else if (items == nullptr || !items->is_null()) {
-    return Error{Code::kInternal, "a list without items", {}};
-  }
-  out.resource_version = GetString(page, {"metadata", "resourceVersion"});
-  return GetString(page, {"metadata", "continue"});
+// Where an answer says that a token has expired: the one by which the listing goes on, at a later version.
+std::string TokenInstead(const http::Response& answer) {
+  if (answer.status != 410) return "";
+  auto status = ParseJson(answer.body);
+  return status.ok() ? GetString(*status, {"metadata", "continue"}) : "";
 }
 
-using OnPage = std::function<Status(ObjectList page, size_t bytes)>;
+// A listing, page by page (F8). Thread-compatible.
+class Listing {
+ public:
+  using OnObject = std::function<Result<bool>(Object)>;
+  Listing(Transport& transport, const Context& ctx, const Resource& resource, std::string_view ns,
+          const ListOptions& options)
+      : transport_(transport), ctx_(ctx), resource_(resource), ns_(ns), options_(options) {}
 
-// All pages of one listing, one after the other (F8).
-Status EachPage(Transport& transport, const Context& ctx, const Resource& resource, std::string_view ns,
-                const ListOptions& options, const OnPage& on_page) {
-  std::string token;
-  for (int pages = 1;; ++pages) {
-    Call call{.target = ListTarget(resource, ns, options, token),
-              .accept = std::string(options.metadata_only ? kAcceptMetadataList : kAcceptJson),
+  // All of it; no more than `max_pages` and `max_bytes`.
+  Status Read(int max_pages, size_t max_bytes, const OnObject& on_object) {
+    for (int pages = 1;; ++pages) {
+      PageEnd end = TRY(ReadOne(on_object));
+      const std::string path = resource_.Path(ns_, "");
+      if (bytes_ > max_bytes) {
+        return Error{Code::kInternal, fmt::format("{}: a list of more than {} bytes", path, bytes_), {}};
+      }
+      if (end.stopped || end.next.empty() || options_.first_page) return Ok();
+      if (end.next == token_) {
+        return Error{Code::kInternal, path + ": the server names the same page as the next one again", {}};
+      }
+      if (pages == max_pages) return Error{Code::kInternal, fmt::format("{}: more than {} pages", path, pages), {}};
+      token_ = std::move(end.next);
+    }
+  }
+
+  size_t bytes() const { return bytes_; }  // of all pages so far
+  const std::string& resource_version() const { return resource_version_; }
+
+ private:
+  // A page, or the token of one in the place of one that has expired.
+  Result<PageEnd> ReadOne(const OnObject& on_object) {
+    std::string instead;
+    Call call{.target = ListTarget(resource_, ns_, options_, token_),
+              .accept = std::string(options_.metadata_only ? kAcceptMetadataList : kAcceptJson),
               .repeatable = true,
+              .on_refusal = [&](const http::Response& answer) { instead = TokenInstead(answer); },
               .max_body = kMaxPageBytes};
-    http::Response response = TRY(transport.Do(ctx, call));
-    const size_t bytes = response.body.size();
-    Json json = TRY_WITH(ParseJson(response.body), "answer to " + call.target);
-    response.body = {};
-    ObjectList page;
-    std::string next = TRY_WITH(TakePage(std::move(json), resource, page), call.target);
-    TRY(on_page(std::move(page), bytes));
-    if (next.empty() || options.first_page) return Ok();
-    const std::string path = resource.Path(ns, "");
-    if (next == token) {
-      return Error{Code::kInternal, path + ": the server names the same page as the next one again", {}};
+    auto response = transport_.Do(ctx_, call);
+    if (!response.ok() && response.code() == Code::kGone && options_.may_change && !instead.empty()) {
+      return PageEnd{.resource_version = {}, .next = std::move(instead)};
     }
-    if (pages == kMaxPages) return Error{Code::kInternal, fmt::format("{}: more than {} pages", path, pages), {}};
-    token = std::move(next);
+    if (!response.ok()) return response.error();
+    bytes_ += response->body.size();
+    bool told = false;  // the error is that of who was told
+    auto end = ReadPage(response->body, options_.managed_fields, [&](Json item) -> Result<bool> {
+      item["apiVersion"] = resource_.api_version();  // lists leave them out, or say PartialObjectMetadata
+      item["kind"] = resource_.kind;
+      auto more = on_object(Object(std::move(item)));
+      told = !more.ok();
+      return more;
+    });
+    if (!end.ok()) return told ? end.error() : end.error().With("answer to " + call.target);
+    resource_version_ = end->resource_version;
+    return end;
   }
-}
+
+  Transport& transport_;
+  const Context& ctx_;
+  const Resource& resource_;
+  const std::string_view ns_;
+  const ListOptions& options_;
+  std::string token_, resource_version_;
+  size_t bytes_ = 0;
+};
 
 }  // namespace
 
-Status Client::ListPages(const Context& ctx, const Resource& resource, std::string_view ns, const ListOptions& options,
-                         const std::function<Status(std::vector<Object>)>& on_page) {
-  return EachPage(*impl_->transport, ctx, resource, ns, options,
-                  [&](ObjectList page, size_t) { return on_page(std::move(page.items)); });
+Status Client::ForEach(const Context& ctx, const Resource& resource, std::string_view ns, const ListOptions& options,
+                       const std::function<Result<bool>(Object)>& on_object) {
+  Listing listing(*impl_->transport, ctx, resource, ns, options);
+  return listing.Read(kMaxPages, std::numeric_limits<size_t>::max(), on_object);
 }
 
 Result<ObjectList> Client::List(const Context& ctx, const Resource& resource, std::string_view ns,
                                 const ListOptions& options) {
   for (bool again = false;; again = true) {
     ObjectList out;
-    size_t bytes = 0;
-    Status listed =
-        EachPage(*impl_->transport, ctx, resource, ns, options, [&](ObjectList page, size_t size) -> Status {
-          bytes += size;
-          if (bytes > kMaxListBytes) {
-            return Error{
-                Code::kInternal, fmt::format("{}: a list of more than {} bytes", resource.Path(ns, ""), bytes), {}};
-          }
-          out.resource_version = std::move(page.resource_version);
-          std::move(page.items.begin(), page.items.end(), std::back_inserter(out.items));
-          return Ok();
-        });
+    Listing listing(*impl_->transport, ctx, resource, ns, options);
+    Status listed = listing.Read(kMaxListPages, kMaxListBytes, [&](Object object) -> Result<bool> {
+      out.items.push_back(std::move(object));
+      return true;
+    });
+    out.resource_version = listing.resource_version();
     if (listed.ok()) return out;
-    bool expired = listed.code() == Code::kGone && bytes > 0;
+    bool expired = listed.code() == Code::kGone && listing.bytes() > 0;
     if (!expired || again) return listed.error();
   }
 }

@@ -61,7 +61,10 @@ Result<http::Response> Transport::Do(const Context& ctx, const Call& call) {
     bool soon =
         call.repeatable && error.Transient() && MayPassSoon(answer->status) && ctx.clock->Monotonic() - began < kSlow;
     std::optional<Millis> wait = RetryIn(bounded, call, soon, error, sent);
-    if (!wait) return error;
+    if (!wait) {
+      if (call.on_refusal) call.on_refusal(*answer);
+      return error;
+    }
     ctx.clock->Sleep(ctx.stop, *wait);
     TRY(bounded.Check());
   }

@@ -22,9 +22,10 @@ struct Call {
   bool unguarded = false;  // GuardWrites' question isn't asked
   // Of a 2xx answer. Such a call isn't sent again because its connection was lost, or where a server says when.
   std::function<Status(std::string_view piece)> on_data;
-  std::optional<Millis> max_silence;  // as in http::Request
-  std::optional<Millis> timeout;      // from when there are credentials, beside the context's own deadline
-  size_t max_body = 16u << 20;        // of the answer; several times what etcd takes for one object
+  std::function<void(const http::Response&)> on_refusal;  // of the answer that the call fails with
+  std::optional<Millis> max_silence;                      // as in http::Request
+  std::optional<Millis> timeout;  // from when there are credentials, beside the context's own deadline
+  size_t max_body = 16u << 20;    // of the answer; several times what etcd takes for one object
 };
 
 // Thread-safe.

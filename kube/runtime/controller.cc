@@ -74,7 +74,7 @@ class Controller::Impl {
       Fail(ctx, key, outcome.error());
     } else {
       if (outcome->end == End::kFine) queue_.Forget(key);
-      if (outcome->again_after) queue_.AddAfter(key, *outcome->again_after);
+      if (outcome->again_after) queue_.AddAfter(key, *outcome->again_after, outcome->priority);
       Count(*outcome);
     }
   }

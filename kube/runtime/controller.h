@@ -21,6 +21,7 @@ struct Outcome {
 
   std::optional<Millis> again_after;  // not set: nothing to do until something changes
   End end = End::kFine;
+  Priority priority = Priority::kNormal;  // of the next one, where nothing wakes it before (behaviour.md F10)
 };
 
 struct ControllerOptions {

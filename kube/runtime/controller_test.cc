@@ -90,7 +90,7 @@ TEST(Controller, OutcomesBecomeDelaysAndMetrics) {
       return ++passes == 1 ? c.outcome : Result<Outcome>(Outcome{});
     });
     f.clock.AwaitWaiters(1);
-    f.controller.queue().Add("ns/a");
+    f.controller.queue().Add("ns/a", Priority::kNormal);
     ASSERT_TRUE(Await([&] { return passes >= 1; }));
     f.clock.AwaitWaiters(1);
     EXPECT_EQ(passes, 1);
@@ -108,6 +108,27 @@ TEST(Controller, OutcomesBecomeDelaysAndMetrics) {
   }
 }
 
+// F10: a pass says with which priority the next one comes.
+TEST(Controller, APassSaysHowSoonItsNextOneIs_F10) {
+  std::atomic<int> passes = 0;
+  Fixture f([&](const Context&, const std::string&) -> Result<Outcome> {
+    if (++passes > 1) return Outcome{};
+    return Outcome{.again_after = Seconds(5), .priority = Priority::kLater};
+  });
+  f.controller.queue().Add("ns/a", Priority::kNow);
+  ASSERT_TRUE(Await([&] { return passes >= 1; }));
+  f.clock.AwaitWaiters(1);
+  f.clock.Advance(Seconds(5));
+  ASSERT_TRUE(Await([&] { return passes >= 2; }));
+  f.Stop();
+  for (const char* line : {R"(priority="100"} 1)", R"(priority="0"} 0)", R"(priority="-100"} 1)"}) {
+    EXPECT_THAT(
+        f.metrics.Text(),
+        HasSubstr(std::string(R"(workqueue_queue_duration_seconds_count{controller="provider",name="provider",)") +
+                  line + "\n"));
+  }
+}
+
 // F1: what went well takes the back-off back.
 TEST(Controller, ASuccessEndsTheBackOff) {
   std::atomic<int> passes = 0;
@@ -115,7 +136,7 @@ TEST(Controller, ASuccessEndsTheBackOff) {
     if (++passes == 3) return Outcome{.again_after = Millis(1)};
     return Error{Code::kUnavailable, "away", {}};
   });
-  f.controller.queue().Add("ns/a");
+  f.controller.queue().Add("ns/a", Priority::kNormal);
   int expected = 0;
   for (Millis wait : {Millis(100), Millis(200), Millis(1), Millis(100)}) {
     ++expected;
@@ -139,7 +160,7 @@ TEST(Controller, AFailureThatWasReportedBacksOff) {
       return Outcome{.again_after = controller->queue().Backoff(key), .end = end};
     });
     controller = &f.controller;
-    f.controller.queue().Add("ns/a");
+    f.controller.queue().Add("ns/a", Priority::kNormal);
     int expected = 1;
     for (Millis wait : {Millis(100), Millis(200), Millis(400), Millis(800), Millis(1000), Millis(1000)}) {
       ASSERT_TRUE(Await([&] { return passes >= expected; }));
@@ -161,7 +182,7 @@ TEST(Controller, SeriesExistAtZero) {
     EXPECT_THAT(text, HasSubstr(Series(result, 0)));
   }
   EXPECT_THAT(text, HasSubstr(Errors(0)));
-  EXPECT_THAT(text, HasSubstr(R"(workqueue_depth{controller="provider",name="provider"} 0)"));
+  EXPECT_THAT(text, HasSubstr(R"(workqueue_depth{controller="provider",name="provider",priority="0"} 0)"));
   EXPECT_THAT(text, HasSubstr(R"(controller_runtime_max_concurrent_reconciles{controller="provider"} 3)"));
   EXPECT_THAT(text, HasSubstr(R"(controller_runtime_active_workers{controller="provider"} 0)"));
   EXPECT_THAT(text, HasSubstr(Panics(0)));
@@ -173,7 +194,7 @@ TEST(Controller, AnErrorIsLoggedWithItsKeyAndItsRetry) {
     done.count_down();
     return Error{Code::kConflict, "someone else changed it", {}};
   });
-  f.controller.queue().Add("ns/a");
+  f.controller.queue().Add("ns/a", Priority::kNormal);
   done.wait();
   f.clock.AwaitWaiters(1);
   f.Stop();
@@ -194,8 +215,8 @@ TEST(Controller, AnExceptionIsTheErrorOfItsKey) {
       if (++bad == 1) throws[i]();
       return Outcome{};
     });
-    f.controller.queue().Add("bad");
-    f.controller.queue().Add("good");
+    f.controller.queue().Add("bad", Priority::kNormal);
+    f.controller.queue().Add("good", Priority::kNormal);
     ASSERT_TRUE(Await([&] { return good == 1; }));
     f.clock.AwaitWaiters(1);
     EXPECT_EQ(bad, 1);
@@ -217,8 +238,8 @@ TEST(Controller, WorkersRunKeysSideBySide) {
         return Outcome{};
       },
       2);
-  f.controller.queue().Add("a");
-  f.controller.queue().Add("b");
+  f.controller.queue().Add("a", Priority::kNormal);
+  f.controller.queue().Add("b", Priority::kNormal);
   both.wait();
   f.Stop();
   EXPECT_THAT(f.metrics.Text(), HasSubstr(Series("success", 2)));
@@ -233,7 +254,7 @@ TEST(Controller, StopReachesAPassInFlightAndWaitsForIt) {
     ended = true;
     return Error{Code::kCancelled, "stopped", {}};
   });
-  f.controller.queue().Add("a");
+  f.controller.queue().Add("a", Priority::kNormal);
   started.wait();
   EXPECT_THAT(f.metrics.Text(), HasSubstr(R"(controller_runtime_active_workers{controller="provider"} 1)"));
   f.Stop();

@@ -38,7 +38,7 @@ class Operator {
     manager.Add(informer_);
     manager.LeadBy(elector_);
     manager.Add("server", [this](const Context& ctx) { return Part(ctx, "server"); });
-    controller_.queue().Add("key");
+    controller_.queue().Add("key", Priority::kNormal);
   }
 
   // Runs until `done` says so of the steps, then stops.

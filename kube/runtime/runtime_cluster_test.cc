@@ -190,7 +190,7 @@ TEST(ManagerOnServer, AChangeBecomesAPassAndAStopGivesTheLeaseBack) {
       metrics, SystemClock());
   Informer informer(*client, Builtin("ConfigMap"), {.metadata_only = true}, [&](const auto& was, const auto& is) {
     const Object& object = is ? *is : *was;
-    controller.queue().Add(object.ns() + "/" + object.name());
+    controller.queue().Add(object.ns() + "/" + object.name(), Priority::kNow);
   });
   LeaderElector elector(*client, {.ns = "default", .name = "managed", .identity = "me"});
   Manager manager(SystemClock());

@@ -2,39 +2,52 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace capi::kube {
 
 WorkQueue::WorkQueue(Clock& clock, BackoffOptions backoff, unsigned seed, WorkQueueEvents* events)
     : clock_(clock), options_(backoff), events_(events), random_(seed) {}
 
-void WorkQueue::Add(const std::string& key) {
+void WorkQueue::Add(const std::string& key, Priority priority) {
   MutexLock lock(mu_);
   timed_.erase(key);
-  AddLocked(key);
+  AddLocked(key, priority);
 }
 
-void WorkQueue::AddLocked(const std::string& key) {
+void WorkQueue::AddLocked(const std::string& key, Priority priority) {
   ForgetTime(key);
-  if (!dirty_.emplace(key, clock_.Monotonic()).second) return;
+  auto [known, is_new] = dirty_.try_emplace(key, Asked{clock_.Monotonic(), priority});
+  if (!is_new) return MoveUp(key, known->second, priority);
   if (events_ != nullptr) events_->OnAdd();
-  if (!processing_.contains(key)) PushReady(key);
+  if (!processing_.contains(key)) PushReady(key, known->second);
 }
 
-void WorkQueue::AddAfter(const std::string& key, Millis delay) {
+void WorkQueue::MoveUp(const std::string& key, Asked& asked, Priority priority) {
+  if (priority <= asked.priority) return;
+  const Priority former = std::exchange(asked.priority, priority);
+  if (asked.place == 0) return;
+  LineOf(former).erase(asked.place);
+  ReportSize(former);
+  PushReady(key, asked);
+}
+
+void WorkQueue::AddAfter(const std::string& key, Millis delay, Priority priority) {
   MutexLock lock(mu_);
-  if (dirty_.contains(key)) return;
+  const bool is_asked = dirty_.contains(key);
   if (delay <= Millis(0)) {
-    timed_.erase(key);
-    AddLocked(key);
+    if (!is_asked) timed_.erase(key);
+    auto work = processing_.find(key);
+    AddLocked(key, work == processing_.end() ? priority : std::max(priority, work->second.priority));
     return;
   }
+  if (is_asked) return;
   if (events_ != nullptr) events_->OnAddAfter();
   MonoTime due = clock_.Monotonic() + delay;
   auto known = waiting_.find(key);
-  if (known != waiting_.end() && known->second <= due) return;
+  if (known != waiting_.end() && known->second.at <= due) return;
   ForgetTime(key);
-  waiting_[key] = due;
+  waiting_[key] = {due, priority};
   by_time_.emplace(due, key);
   changed_.notify_all();
 }
@@ -64,32 +77,54 @@ std::optional<std::string> WorkQueue::Get(const std::stop_token& stop) {
   MutexLock lock(mu_);
   while (!stop.stop_requested()) {
     PromoteDue();
-    if (!ready_.empty()) {
-      std::string key = std::move(ready_.front());
-      ready_.pop_front();
-      const MonoTime now = clock_.Monotonic();
-      if (events_ != nullptr) events_->OnGet(now - dirty_.at(key));
-      dirty_.erase(key);
-      processing_.emplace(key, now);
-      ReportSize();
-      return key;
-    }
+    const MonoTime now = clock_.Monotonic();
+    if (auto priority = NextTurn(now)) return TakeFirst(*priority, now);
     MonoTime due = NextDue();
     clock_.WaitUntil(changed_, mu_, stop, due, [this, due] {
       mu_.AssertHeld();
-      return !ready_.empty() || NextDue() < due;
+      return ReadyCount() > 0 || NextDue() < due;
     });
   }
   return std::nullopt;
 }
 
+// Of the keys that are ready: the priority whose first one is next.
+std::optional<Priority> WorkQueue::NextTurn(MonoTime now) {
+  std::optional<Priority> first, longest;
+  MonoTime since = MonoTime::max();
+  for (Priority priority : kPriorities) {
+    const Line& line = LineOf(priority);
+    if (line.empty()) continue;
+    const MonoTime asked = dirty_.at(line.begin()->second).since;
+    if (!first) first = priority;
+    if (asked >= since) continue;
+    longest = priority;
+    since = asked;
+  }
+  if (longest == first || now - since < kOverdue) return first;
+  if (++turns_without_overdue_ < kTurnsPerOverdue) return first;
+  turns_without_overdue_ = 0;
+  return longest;
+}
+
+std::string WorkQueue::TakeFirst(Priority priority, MonoTime now) {
+  Line& line = LineOf(priority);
+  std::string key = std::move(line.begin()->second);
+  line.erase(line.begin());
+  if (events_ != nullptr) events_->OnGet(priority, now - dirty_.at(key).since);
+  dirty_.erase(key);
+  processing_.emplace(key, Work{now, priority});
+  ReportSize(priority);
+  return key;
+}
+
 void WorkQueue::Done(const std::string& key) {
   MutexLock lock(mu_);
   if (auto begun = processing_.extract(key); begun && events_ != nullptr) {
-    events_->OnDone(clock_.Monotonic() - begun.mapped());
+    events_->OnDone(clock_.Monotonic() - begun.mapped().since);
   }
-  if (dirty_.contains(key)) {
-    PushReady(key);
+  if (auto asked = dirty_.find(key); asked != dirty_.end()) {
+    PushReady(key, asked->second);
   } else {
     timed_.erase(key);
   }
@@ -102,7 +137,13 @@ bool WorkQueue::ByTimeAlone(const std::string& key) const {
 
 size_t WorkQueue::size() const {
   MutexLock lock(mu_);
-  return ready_.size();
+  return ReadyCount();
+}
+
+size_t WorkQueue::ReadyCount() const {
+  size_t count = 0;
+  for (const Line& line : ready_) count += line.size();
+  return count;
 }
 
 WorkInHand WorkQueue::in_hand() const {
@@ -110,26 +151,27 @@ WorkInHand WorkQueue::in_hand() const {
   WorkInHand work;
   const MonoTime now = clock_.Monotonic();
   for (const auto& [key, begun] : processing_) {
-    work.together += now - begun;
-    work.longest = std::max(work.longest, now - begun);
+    work.together += now - begun.since;
+    work.longest = std::max(work.longest, now - begun.since);
   }
   return work;
 }
 
-void WorkQueue::PushReady(const std::string& key) {
-  ready_.push_back(key);
-  ReportSize();
+void WorkQueue::PushReady(const std::string& key, Asked& asked) {
+  asked.place = ++last_place_;
+  LineOf(asked.priority).emplace(asked.place, key);
+  ReportSize(asked.priority);
   changed_.notify_one();
 }
 
-void WorkQueue::ReportSize() {
-  if (events_ != nullptr) events_->OnSize(ready_.size());
+void WorkQueue::ReportSize(Priority priority) {
+  if (events_ != nullptr) events_->OnSize(priority, LineOf(priority).size());
 }
 
 void WorkQueue::ForgetTime(const std::string& key) {
   auto known = waiting_.find(key);
   if (known == waiting_.end()) return;
-  by_time_.erase({known->second, key});
+  by_time_.erase({known->second.at, key});
   waiting_.erase(known);
 }
 
@@ -138,7 +180,7 @@ void WorkQueue::PromoteDue() {
   while (!by_time_.empty() && by_time_.begin()->first <= now) {
     std::string key = by_time_.begin()->second;
     timed_.insert(key);
-    AddLocked(key);
+    AddLocked(key, waiting_.at(key).priority);
   }
 }
 

@@ -13,6 +13,16 @@ constexpr MetricFamily kUnfinished{"workqueue_unfinished_work_seconds",
 constexpr MetricFamily kLongest{"workqueue_longest_running_processor_seconds",
                                 "How long the key that has been in work for the longest has been"};
 
+// As controller-runtime's numbers for it: 0 for what has none, -100 for what a first list or a resync brings.
+const char* ValueOf(Priority priority) {
+  switch (priority) {
+    case Priority::kNow: return "100";
+    case Priority::kNormal: return "0";
+    case Priority::kLater: return "-100";
+  }
+  return "";
+}
+
 double InSeconds(MonoTime::duration time) { return std::chrono::duration<double>(time).count(); }
 
 // client-go's: ten nanoseconds, and ten times more eleven times.
@@ -27,18 +37,27 @@ WorkQueueMetrics::WorkQueueMetrics(Metrics& metrics, const std::string& controll
     : WorkQueueMetrics(metrics, Labels{{"controller", controller}, {"name", controller}}) {}
 
 WorkQueueMetrics::WorkQueueMetrics(Metrics& metrics, const Labels& labels)
-    : depth_(metrics.Gauge(kDepth, labels)),
-      adds_(metrics.Counter(kAdds, labels)),
+    : adds_(metrics.Counter(kAdds, labels)),
       retries_(metrics.Counter(kRetries, labels)),
-      waited_(metrics.Histogram(kWaited, labels, QueueBuckets())),
       worked_(metrics.Histogram(kWorked, labels, QueueBuckets())),
       unfinished_(metrics.Gauge(kUnfinished, labels)),
-      longest_(metrics.Gauge(kLongest, labels)) {}
+      longest_(metrics.Gauge(kLongest, labels)) {
+  for (Priority priority : kPriorities) {
+    Labels with = labels;
+    with["priority"] = ValueOf(priority);
+    depth_[static_cast<size_t>(priority)] = metrics.Gauge(kDepth, with);
+    waited_[static_cast<size_t>(priority)] = metrics.Histogram(kWaited, with, QueueBuckets());
+  }
+}
 
-void WorkQueueMetrics::OnSize(size_t size) { depth_(static_cast<double>(size)); }
+void WorkQueueMetrics::OnSize(Priority priority, size_t size) {
+  depth_[static_cast<size_t>(priority)](static_cast<double>(size));
+}
 void WorkQueueMetrics::OnAdd() { adds_(1); }
 void WorkQueueMetrics::OnAddAfter() { retries_(1); }
-void WorkQueueMetrics::OnGet(MonoTime::duration waited) { waited_(InSeconds(waited)); }
+void WorkQueueMetrics::OnGet(Priority priority, MonoTime::duration waited) {
+  waited_[static_cast<size_t>(priority)](InSeconds(waited));
+}
 void WorkQueueMetrics::OnDone(MonoTime::duration worked) { worked_(InSeconds(worked)); }
 
 void WorkQueueMetrics::Show(const WorkInHand& work) {

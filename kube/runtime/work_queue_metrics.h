@@ -1,6 +1,7 @@
-// What is measured of a work queue, under the names that client-go has for it.
+// What is measured of a work queue, under the names that client-go and controller-runtime have for it.
 #pragma once
 
+#include <array>
 #include <string>
 
 #include "kube/runtime/metrics.h"
@@ -12,10 +13,10 @@ namespace capi::kube {
 class WorkQueueMetrics : public WorkQueueEvents {
  public:
   WorkQueueMetrics(Metrics& metrics, const std::string& controller);
-  void OnSize(size_t size) override;
+  void OnSize(Priority priority, size_t size) override;
   void OnAdd() override;
   void OnAddAfter() override;
-  void OnGet(MonoTime::duration waited) override;
+  void OnGet(Priority priority, MonoTime::duration waited) override;
   void OnDone(MonoTime::duration worked) override;
   // Of a pass that hangs nothing else tells.
   void Show(const WorkInHand& work);
@@ -23,7 +24,8 @@ class WorkQueueMetrics : public WorkQueueEvents {
  private:
   WorkQueueMetrics(Metrics& metrics, const Labels& labels);
 
-  const Metrics::Sample depth_, adds_, retries_, waited_, worked_, unfinished_, longest_;
+  std::array<Metrics::Sample, kPriorities.size()> depth_, waited_;  // by priority
+  const Metrics::Sample adds_, retries_, worked_, unfinished_, longest_;
 };
 
 }  // namespace capi::kube

@@ -53,7 +53,7 @@ std::vector<std::string> Drain(WorkQueue& queue) {
 TEST(WorkQueue, GivesKeysInOrderAndEachOnce) {
   FakeClock clock;
   WorkQueue queue(clock, kNoJitter, kSeed);
-  for (const char* key : {"a", "b", "a", "c", "b"}) queue.Add(key);
+  for (const char* key : {"a", "b", "a", "c", "b"}) queue.Add(key, Priority::kNormal);
   EXPECT_EQ(queue.size(), 3u);
   EXPECT_THAT(Drain(queue), ElementsAre("a", "b", "c"));
 }
@@ -61,10 +61,10 @@ TEST(WorkQueue, GivesKeysInOrderAndEachOnce) {
 TEST(WorkQueue, AddedWhileInWorkComesAgainOnceAfterDone) {
   FakeClock clock;
   WorkQueue queue(clock, kNoJitter, kSeed);
-  queue.Add("a");
+  queue.Add("a", Priority::kNormal);
   EXPECT_EQ(Take(queue), "a");
-  queue.Add("a");
-  queue.Add("a");
+  queue.Add("a", Priority::kNormal);
+  queue.Add("a", Priority::kNormal);
   EXPECT_EQ(queue.size(), 0u) << "a key is never with two workers";
   queue.Done("a");
   EXPECT_THAT(Drain(queue), ElementsAre("a"));
@@ -91,10 +91,10 @@ TEST(WorkQueue, DelayedKeysComeWhenTheirTimeHasCome) {
     SCOPED_TRACE(c.name);
     FakeClock clock;
     WorkQueue queue(clock, kNoJitter, kSeed);
-    if (c.add_now) queue.Add("a");
+    if (c.add_now) queue.Add("a", Priority::kNormal);
     for (Millis delay : c.delays) queue.AddAfter("a", delay);
     clock.Advance(c.advance);
-    queue.Add("probe");  // Get looks at the time
+    queue.Add("probe", Priority::kNormal);  // Get looks at the time
     std::vector<std::string> got;
     for (size_t i = 0; i <= c.ready; ++i) {
       got.push_back(Take(queue));
@@ -102,7 +102,7 @@ TEST(WorkQueue, DelayedKeysComeWhenTheirTimeHasCome) {
     }
     EXPECT_EQ(std::count(got.begin(), got.end(), "a"), static_cast<long>(c.ready));
     clock.Advance(Seconds(10));
-    queue.Add("end");
+    queue.Add("end", Priority::kNormal);
     EXPECT_EQ(Drain(queue).back() == "a", c.ready == 0 && !c.add_now) << "each key came exactly once";
   }
 }
@@ -118,7 +118,7 @@ TEST(WorkQueue, TellsWhatTimeAloneBegan) {
   queue.AddAfter("a", Millis(100));
   begin();
   EXPECT_TRUE(queue.ByTimeAlone("a"));
-  queue.Add("a");
+  queue.Add("a", Priority::kNormal);
   EXPECT_FALSE(queue.ByTimeAlone("a")) << "an event came meanwhile";
   queue.Done("a");
   begin();
@@ -137,7 +137,7 @@ TEST(WorkQueue, TellsWhatTimeAloneBegan) {
   EXPECT_FALSE(queue.ByTimeAlone("a")) << "it goes on at once";
   queue.Done("a");
   queue.AddAfter("a", Millis(100));
-  queue.Add("a");
+  queue.Add("a", Priority::kNormal);
   begin();
   EXPECT_FALSE(queue.ByTimeAlone("a")) << "the event came first";
 }
@@ -146,10 +146,10 @@ TEST(WorkQueue, AddSupersedesADelay) {
   FakeClock clock;
   WorkQueue queue(clock, kNoJitter, kSeed);
   queue.AddAfter("a", Millis(100));
-  queue.Add("a");
+  queue.Add("a", Priority::kNormal);
   EXPECT_THAT(Drain(queue), ElementsAre("a"));
   clock.Advance(Seconds(1));
-  queue.Add("b");
+  queue.Add("b", Priority::kNormal);
   EXPECT_THAT(Drain(queue), ElementsAre("b"));
 }
 
@@ -158,11 +158,11 @@ TEST(WorkQueue, ADelayAfterOneThatWasSuperseded) {
   FakeClock clock;
   WorkQueue queue(clock, kNoJitter, kSeed);
   queue.AddAfter("a", Millis(100));
-  queue.Add("a");
+  queue.Add("a", Priority::kNormal);
   EXPECT_THAT(Drain(queue), ElementsAre("a"));
   queue.AddAfter("a", Millis(500));
   clock.Advance(Millis(500));
-  queue.Add("b");
+  queue.Add("b", Priority::kNormal);
   EXPECT_EQ(Take(queue), "b");
   EXPECT_EQ(Take(queue), "a");
 }
@@ -174,7 +174,7 @@ TEST(WorkQueue, WakesASleeperForWhatIsNew) {
   {
     Getter getter(queue);
     EXPECT_TRUE(clock.AwaitWaiters(1));
-    queue.Add("new");
+    queue.Add("new", Priority::kNormal);
     EXPECT_EQ(getter.Wait(), "new");
   }
   {
@@ -191,7 +191,7 @@ TEST(WorkQueue, BlockedGetWakesForANewKeyADueKeyAndAStop) {
   {
     Getter getter(queue);
     clock.AwaitWaiters(1);
-    queue.Add("new");
+    queue.Add("new", Priority::kNormal);
     EXPECT_EQ(getter.Wait(), "new");
   }
   {
@@ -212,7 +212,7 @@ TEST(WorkQueue, BlockedGetWakesForANewKeyADueKeyAndAStop) {
 TEST(WorkQueue, StoppedGetReturnsNothingThoughKeysAreReady) {
   FakeClock clock;
   WorkQueue queue(clock, kNoJitter, kSeed);
-  queue.Add("a");
+  queue.Add("a", Priority::kNormal);
   std::stop_source stop;
   stop.request_stop();
   EXPECT_EQ(queue.Get(stop.get_token()), std::nullopt);
@@ -285,11 +285,16 @@ TEST(WorkQueue, JitterSpreadsTheDelays) {
 
 // What a queue tells, in its order.
 struct RecordedEvents : WorkQueueEvents {
-  void OnSize(size_t size) override { lines.push_back("size " + std::to_string(size)); }
+  void OnSize(Priority priority, size_t size) override { lines.push_back(NameOf(priority) + std::to_string(size)); }
   void OnAdd() override { lines.emplace_back("add"); }
   void OnAddAfter() override { lines.emplace_back("add after"); }
-  void OnGet(MonoTime::duration waited) override { lines.push_back("waited " + InSeconds(waited)); }
+  void OnGet(Priority priority, MonoTime::duration waited) override {
+    lines.push_back(NameOf(priority) + "waited " + InSeconds(waited));
+  }
   void OnDone(MonoTime::duration worked) override { lines.push_back("worked " + InSeconds(worked)); }
+  static std::string NameOf(Priority priority) {
+    return priority == Priority::kNow ? "now: " : priority == Priority::kNormal ? "normal: " : "later: ";
+  }
   static std::string InSeconds(MonoTime::duration time) {
     return std::to_string(std::chrono::duration_cast<Seconds>(time).count());
   }
@@ -300,16 +305,148 @@ TEST(WorkQueue, TellsOfItsWork) {
   FakeClock clock;
   RecordedEvents events;
   WorkQueue queue(clock, kNoJitter, kSeed, &events);
-  queue.Add("a");
-  queue.Add("a");
-  queue.AddAfter("b", Seconds(2));
+  queue.Add("a", Priority::kNormal);
+  queue.Add("a", Priority::kNormal);
+  queue.AddAfter("b", Seconds(2), Priority::kLater);
   clock.Advance(Seconds(3));
   std::stop_token never;
   ASSERT_EQ(queue.Get(never), "a");
+  queue.Add("b", Priority::kNow);
   clock.Advance(Seconds(4));
   queue.Done("a");
-  EXPECT_THAT(events.lines,
-              ElementsAre("add", "size 1", "add after", "add", "size 2", "waited 3", "size 1", "worked 4"));
+  ASSERT_EQ(queue.Get(never), "b");
+  EXPECT_THAT(events.lines, ElementsAre("add", "normal: 1", "add after", "add", "later: 1", "normal: waited 3",
+                                        "normal: 0", "later: 0", "now: 1", "worked 4", "now: waited 4", "now: 0"));
+}
+
+// What happens to a queue: a key is added with a priority, or time goes by.
+struct Act {
+  std::string key;
+  Priority priority = Priority::kNormal;
+  Seconds passes{0};
+};
+
+// F10.
+TEST(WorkQueue, HigherPrioritiesComeFirst_F10) {
+  constexpr Priority kNow = Priority::kNow, kNormal = Priority::kNormal, kLater = Priority::kLater;
+  struct Case {
+    std::string_view name;
+    std::vector<Act> acts;
+    std::vector<std::string> order;
+  };
+  const Case cases[] = {
+      {"the highest first", {{"l", kLater}, {"m", kNormal}, {"n", kNow}}, {"n", "m", "l"}},
+      {"of one priority as they came", {{"c", kNow}, {"a", kNow}, {"b", kNow}}, {"c", "a", "b"}},
+      {"it moves up, as the last there", {{"a", kLater}, {"b", kLater}, {"c", kNow}, {"b", kNow}}, {"c", "b", "a"}},
+      {"by one", {{"a", kLater}, {"b", kLater}, {"c", kNormal}, {"b", kNormal}}, {"c", "b", "a"}},
+      {"and not down", {{"a", kNow}, {"b", kNormal}, {"a", kLater}, {"b", kLater}, {"c", kNormal}}, {"a", "b", "c"}},
+      {"who is asked for again keeps his place", {{"a", kNow}, {"b", kNow}, {"a", kNow}}, {"a", "b"}},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    FakeClock clock;
+    WorkQueue queue(clock, kNoJitter, kSeed);
+    for (const Act& act : c.acts) queue.Add(act.key, act.priority);
+    EXPECT_EQ(queue.size(), c.order.size());
+    EXPECT_EQ(Drain(queue), c.order);
+  }
+}
+
+// F10: nobody waits for good, and nobody who is overdue keeps those of a higher priority waiting for more than a turn.
+TEST(WorkQueue, WhoIsOverdueGetsATurn_F10) {
+  constexpr Priority kNow = Priority::kNow, kNormal = Priority::kNormal, kLater = Priority::kLater;
+  const Act just_not = {"", kNow, kOverdue - Seconds(1)}, second = {"", kNow, Seconds(1)},
+            long_ago = {"", kNow, kOverdue};
+  struct Case {
+    std::string_view name;
+    std::vector<Act> acts;
+    std::vector<std::string> order;
+  };
+  const Act n1{"n1", kNow}, n2{"n2", kNow}, n3{"n3", kNow}, n4{"n4", kNow}, n5{"n5", kNow};
+  const Case cases[] = {
+      {"it hasn't waited for long", {{"l", kLater}, just_not, n1, n2, n3, n4, n5}, {"n1", "n2", "n3", "n4", "n5", "l"}},
+      {"it has: the fourth turn",
+       {{"l", kLater}, just_not, second, n1, n2, n3, n4, n5},
+       {"n1", "n2", "n3", "l", "n4", "n5"}},
+      {"so has one of the middle", {{"m", kNormal}, long_ago, n1, n2, n3, n4, n5}, {"n1", "n2", "n3", "m", "n4", "n5"}},
+      {"the one that has waited for the longest, whatever its priority",
+       {{"l", kLater}, second, {"m", kNormal}, long_ago, n1, n2, n3, n4, n5},
+       {"n1", "n2", "n3", "l", "n4", "n5", "m"}},
+      {"a crowd of them keeps nobody waiting for more than one turn",
+       {{"l1", kLater}, {"l2", kLater}, {"l3", kLater}, long_ago, long_ago, n1, n2, n3, n4, n5},
+       {"n1", "n2", "n3", "l1", "n4", "n5", "l2", "l3"}},
+      {"also where the others have waited for as long",
+       {n1, n2, n3, {"l", kLater}, second, n4, n5, long_ago},
+       {"n1", "n2", "n3", "n4", "n5", "l"}},
+      {"its time counts from when it was asked for first",
+       {{"l", kLater}, long_ago, {"l", kNormal}, n1, n2, n3, n4, n5},
+       {"n1", "n2", "n3", "l", "n4", "n5"}},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    FakeClock clock;
+    WorkQueue queue(clock, kNoJitter, kSeed);
+    for (const Act& act : c.acts) {
+      if (!act.key.empty()) queue.Add(act.key, act.priority);
+      clock.Advance(act.passes);
+    }
+    EXPECT_EQ(Drain(queue), c.order);
+  }
+}
+
+// F10: as many come as are worked on, without an end; the one of the lowest priority has its turn all the same.
+TEST(WorkQueue, NobodyStarves_F10) {
+  FakeClock clock;
+  WorkQueue queue(clock, kNoJitter, kSeed);
+  queue.Add("last", Priority::kLater);
+  const std::vector<std::string> flood = {"a", "b", "c"};
+  for (const std::string& key : flood) queue.Add(key, Priority::kNow);
+  Seconds waited(0);
+  for (std::string key; waited < Seconds(100); ++waited) {
+    key = Take(queue);
+    if (key == "last") break;
+    clock.Advance(Seconds(1));
+    queue.Add(key, Priority::kNow);
+    queue.Done(key);
+  }
+  EXPECT_GE(waited, kOverdue);
+  EXPECT_LE(waited, kOverdue + Seconds(kTurnsPerOverdue));
+}
+
+// F10: with which priority a key comes again that was in work.
+TEST(WorkQueue, WhatComesAgainHasAPriority_F10) {
+  constexpr Priority kNow = Priority::kNow, kNormal = Priority::kNormal, kLater = Priority::kLater;
+  struct Case {
+    std::string_view name;
+    Priority began;
+    std::optional<Priority> meanwhile;
+    Millis delay;
+    Priority asked, again;
+  };
+  const Case cases[] = {
+      {"what goes on at once keeps its own", kNow, {}, Millis(0), kNormal, kNow},
+      {"or gets what is asked for", kLater, {}, Millis(0), kNormal, kNormal},
+      {"a delay ends that", kNow, {}, Millis(100), kNormal, kNormal},
+      {"a delay of one for later", kNow, {}, Millis(100), kLater, kLater},
+      {"an event meanwhile", kNormal, kNow, Millis(100), kNormal, kNow},
+      {"an event for later, and it goes on at once", kNow, kLater, Millis(0), kNormal, kNow},
+      {"an event for later, before the delay", kNow, kLater, Millis(100), kNormal, kLater},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    FakeClock clock;
+    RecordedEvents events;
+    WorkQueue queue(clock, kNoJitter, kSeed, &events);
+    queue.Add("a", c.began);
+    ASSERT_EQ(Take(queue), "a");
+    if (c.meanwhile) queue.Add("a", *c.meanwhile);
+    queue.AddAfter("a", c.delay, c.asked);
+    queue.Done("a");
+    clock.Advance(c.delay);
+    ASSERT_EQ(Take(queue), "a");
+    EXPECT_EQ(events.lines.back(), RecordedEvents::NameOf(c.again) + "0");
+    queue.Done("a");
+  }
 }
 
 // Four workers, four producers, eight keys: no key is ever with two workers, and the last Add of each key is followed
@@ -338,7 +475,7 @@ TEST(WorkQueue, KeepsItsPromiseUnderStress) {
         auto index = static_cast<size_t>((i * 7 + p) % kKeys);
         ++wanted[index];
         if (i % 3 == 0) queue.AddAfter(std::to_string(index), queue.Backoff(std::to_string(index)));
-        queue.Add(std::to_string(index));
+        queue.Add(std::to_string(index), kPriorities.at(static_cast<size_t>(i + p) % kPriorities.size()));
       }
     });
   }

@@ -84,7 +84,12 @@ Result<Removal> PlanRemoval(const Context& ctx, kube::Client& client, const api:
 }
 
 Result<std::vector<std::string>> UsersOf(const Context& ctx, kube::Client& client, const api::ProviderId& id) {
-  return ClusterUsers(client, ctx, TRY(ListCrds(ctx, client, id)));
+  const auto crds = TRY(ListCrds(ctx, client, id));
+  std::vector<const kube::Object*> all;
+  for (const kube::Object& crd : crds) all.push_back(&crd);
+  std::vector<std::string> out;
+  for (const ClusterUser& user : TRY(FindUsers(client, ctx, all, kUsersNamed + 1))) out.push_back(NameOf(user));
+  return out;
 }
 
 Result<std::vector<std::string>> KindsWithObjects(const Context& ctx, kube::Client& client, const api::ProviderId& id) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/strings.h"
 #include "kube/meta/kind.h"
 #include "lifecycle/plan/clusterctl_entry.h"
 
@@ -24,6 +25,11 @@ std::vector<kube::ObjectId> ToRemove(const std::vector<kube::ObjectId>& labelled
   std::copy_if(labelled.begin(), labelled.end(), std::back_inserter(out),
                [&](const kube::ObjectId& id) { return Goes(id, ns, scope); });
   return out;
+}
+
+std::string UsersInWords(std::span<const std::string> users) {
+  const std::string named = Join(users.subspan(0, std::min(users.size(), kUsersNamed)), ", ");
+  return users.size() > kUsersNamed ? named + " and more" : named;
 }
 
 bool IsGenerated(const kube::ObjectId& id) {

@@ -1,6 +1,7 @@
 // What goes of a provider that no operator looks after (behaviour.md L23). Pure.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,11 @@ struct RemovalScope {
 // lies elsewhere stays, and so does the Namespace, which others may live in.
 std::vector<kube::ObjectId> ToRemove(const std::vector<kube::ObjectId>& labelled, const std::string& ns,
                                      const RemovalScope& scope);
+
+// Of the objects that need a provider (X2) so many are named. Who looks for them is content with one more.
+inline constexpr size_t kUsersNamed = 5;
+// "A n/a, B n/b", or five of them "and more". Not how many: that would cost a look at all, and change while it is read.
+std::string UsersInWords(std::span<const std::string> users);
 
 // Kubernetes makes these of a Service, with its labels.
 bool IsGenerated(const kube::ObjectId& id);

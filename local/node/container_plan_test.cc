@@ -70,11 +70,14 @@ TEST(Ports, ThatAnotherContainerNamesStay_G5) {
 containers:
 - {name: c, args: ["--upstream=http://127.0.0.1:8083/"]}
 - {name: proxy, args: ["--upstream=http://127.0.0.1:8080/", "--to", "https://localhost:8081", "--port=8082", "--x=http://127.0.0.1:80844",
-    "--issuer=http://example.com:8085/", "--z=http://127.0.0.1:8086?x"]}
+    "--issuer=http://example.com:8085/", "--z=http://127.0.0.1:8086?x", "--all=http://127.0.0.1:8087,http://0.0.0.0:8088/,http://[::]:8089",
+    "--me=http://$(POD_IP):8090/", "--other=http://$(HOST):8091/"],
+   env: [{name: POD_IP, valueFrom: {fieldRef: {fieldPath: status.podIP}}}, {name: HOST, value: example.com}]}
 )");
   const kube::Object pod(Json{{"spec", spec}});
-  EXPECT_THAT(PortsNamedByOthers(pod, spec["containers"][0], {8080, 8081, 8082, 8083, 8084, 8085, 8086}),
-              testing::ElementsAre(8080, 8081, 8086));
+  EXPECT_THAT(PortsNamedByOthers(pod, spec["containers"][0],
+                                 {8080, 8081, 8082, 8083, 8084, 8085, 8086, 8087, 8088, 8089, 8090, 8091}),
+              testing::ElementsAre(8080, 8081, 8086, 8087, 8088, 8089, 8090));
 }
 
 // G5: what an argument leads and another container names in a URL on loopback; anything else is nobody's.

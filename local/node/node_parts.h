@@ -12,8 +12,8 @@
 
 #include "base/clock.h"
 #include "base/mutex.h"
+#include "local/node/command/program_help.h"
 #include "local/node/node.h"
-#include "local/node/program_help.h"
 
 namespace capi::local {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "kube/meta/object.h"
-#include "local/node/expand.h"
+#include "local/node/command/expand.h"
 
 namespace capi::local {
 

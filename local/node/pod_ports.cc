@@ -1,11 +1,10 @@
 #include "local/node/pod_ports.h"
 
 #include <algorithm>
-#include <set>
-#include <string_view>
 #include <vector>
 
-#include "local/node/arguments.h"
+#include "local/node/command/arguments.h"
+#include "local/node/command/expand.h"
 #include "local/node/probes.h"
 #include "local/node/services/listeners.h"
 
@@ -32,12 +31,27 @@ std::set<int> PortsThatArgumentsLead(const Json& container) {
   return led;
 }
 
-bool NamesInUrl(const Json& container, int port) {
-  const std::vector<std::string> words = WordsOf(container);
-  return std::any_of(words.begin(), words.end(), [&](const std::string& word) { return PortInUrl(word, port); });
+// Those of its variables that are this machine's address.
+Variables Addresses(const Json& container) {
+  Variables out;
+  const Json* all = Find(container, {"env"});
+  if (all == nullptr || !all->is_array()) return out;
+  for (const Json& one : *all) {
+    const std::string field = GetString(one, {"valueFrom", "fieldRef", "fieldPath"});
+    if (field.starts_with("status.podIP") || field.starts_with("status.hostIP"))
+      out[GetString(one, {"name"})] = "127.0.0.1";
+  }
+  return out;
 }
 
 }  // namespace
+
+std::set<int> PortsNamedInUrls(const Json& container) {
+  std::set<int> out;
+  const Variables addresses = Addresses(container);
+  for (const std::string& word : WordsOf(container)) out.merge(PortsInUrls(Expand(word, addresses)));
+  return out;
+}
 
 Result<PodPorts> PodPorts::Make(const kube::Object& pod) {
   PodPorts made;
@@ -47,7 +61,7 @@ Result<PodPorts> PodPorts::Make(const kube::Object& pod) {
     const std::string name = GetString(container, {"name"});
     for (int port : PortsThatArgumentsLead(container)) {
       const bool named = std::any_of(all->begin(), all->end(), [&](const Json& other) {
-        return GetString(other, {"name"}) != name && NamesInUrl(other, port);
+        return GetString(other, {"name"}) != name && PortsNamedInUrls(other).contains(port);
       });
       if (named) made.ports_[name][port] = TRY(FreePort());
     }

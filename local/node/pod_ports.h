@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "kube/meta/object.h"
@@ -25,5 +26,8 @@ class PodPorts {
  private:
   std::map<std::string, std::map<int, int>> ports_;  // by container
 };
+
+// The ports that URLs in the container's command and arguments name on this machine.
+std::set<int> PortsNamedInUrls(const Json& container);
 
 }  // namespace capi::local

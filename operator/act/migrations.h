@@ -1,6 +1,6 @@
 // The worker that migrates storage (behaviour.md U3): beside the passes, so that drift, changes and deletions wait for
-// no migration, however many objects there are. (500,000 of a kind at most: a list has 2,000 pages, F8. With more it
-// fails.)
+// no migration, however many objects there are. (Five million of a kind at most: a list has 20,000 pages, F8. With more
+// it fails.)
 #pragma once
 
 #include <condition_variable>

@@ -39,12 +39,30 @@ bool MayBeLeftOut(const Error& error) {
   return error.code == Code::kUnsupported || error.code == Code::kPermissionDenied;
 }
 
+// An object with our labels, in little: it was applied by us. What it was applied with is most of it.
+struct Item {
+  std::string ns, name, fields;
+};
+
 // What one kind has.
 struct Found {
   std::string version;  // that it was read at
-  std::vector<kube::Object> items;
+  std::vector<Item> items;
   std::string unread;
 };
+
+// A Secret that the operator has let go has our labels and fields still, and stays when the provider goes (I19).
+bool IsLetGo(const kube::Object& live) {
+  return live.kind() == "Secret" && live.group_version().group.empty() &&
+         live.has_annotation(certificates::kCertificateNameAnnotation) &&
+         !live.has_annotation(api::kAnnotationCertificate);
+}
+
+void Take(const kube::Object& object, std::vector<Item>& items) {
+  std::string fields = kube::FieldsHash(object, api::kFieldManager);
+  if (fields.empty() || IsLetGo(object)) return;  // without: somebody else's with our labels
+  items.push_back({object.ns(), object.name(), std::move(fields)});
+}
 
 // Served by another server than this one, as far as can be told.
 bool IsAggregated(const Context& ctx, kube::Client& client, const kube::Resource& kind) {
@@ -80,16 +98,27 @@ Result<Found> ListOtherwise(const Context& ctx, kube::Client& client, const kube
     return not_served ? NoneWhereItHasGone(ctx, client, kind, std::move(unread)) : error.With(name);
   }
   if (!not_served && !NeedsWebhook(*crd)) return error.With(name);
-  auto read = ListReadable(client, ctx, *crd, {.label_selector = selector});
+  Found found;
+  auto read = lifecycle::SeeReadable(
+      client, ctx, *crd, {.label_selector = selector}, "",
+      [&](const kube::Resource& resource) {
+        found = Found{resource.version, {}, ""};
+      },
+      [&](const kube::Object& object) { return Take(object, found.items), true; });
   TRY(ctx.Check());
   if (!read.ok()) return unread;
-  return Found{read->resource.version, std::move(read->items), ""};
+  return *read ? std::move(found) : Found{};
 }
 
 Result<Found> ListKind(const Context& ctx, kube::Client& client, const kube::Resource& kind,
                        const std::string& selector) {
-  auto listed = client.List(ctx, kind, "", {.label_selector = selector, .metadata_only = true});
-  if (listed.ok()) return Found{kind.version, std::move(listed->items), ""};
+  Found found{kind.version, {}, ""};
+  const kube::ListOptions options{.label_selector = selector, .metadata_only = true, .may_change = true};
+  Status listed = client.ForEach(ctx, kind, "", options, [&](const kube::Object& object) -> Result<bool> {
+    Take(object, found.items);
+    return true;
+  });
+  if (listed.ok()) return found;
   if (MayBeLeftOut(listed.error())) return Found{};
   return ListOtherwise(ctx, client, kind, selector, listed.error());
 }
@@ -104,12 +133,6 @@ std::vector<Result<Found>> ListAll(const Context& ctx, kube::Client& client, con
   }
   RunAll(kParallel, tasks);
   return answers;
-}
-
-// A Secret that the operator has let go has our labels and fields still, and stays when the provider goes (I19).
-bool IsLetGo(const kube::ObjectId& id, const kube::Object& live) {
-  return kube::Is(id, "", "Secret") && live.has_annotation(certificates::kCertificateNameAnnotation) &&
-         !live.has_annotation(api::kAnnotationCertificate);
 }
 
 }  // namespace
@@ -133,13 +156,10 @@ Result<Rebuilt> RebuildInventory(const Context& ctx, kube::Client& client, const
   for (size_t i = 0; i < kinds.size(); ++i) {
     Found found = TRY(std::move(answers[i]));
     if (!found.unread.empty()) rebuilt.unread.push_back(std::move(found.unread));
-    for (const kube::Object& object : found.items) {
-      std::string fields = kube::FieldsHash(object, api::kFieldManager);
-      if (fields.empty()) continue;  // somebody else's with our labels
-      kube::ObjectId at{kinds[i].group, kinds[i].kind, object.ns(), object.name()};
-      if (IsLetGo(at, object)) continue;
+    for (const Item& item : found.items) {
+      kube::ObjectId at{kinds[i].group, kinds[i].kind, item.ns, item.name};
       if (std::any_of(others.begin(), others.end(), [&](const auto& other) { return other.Contains(at); })) continue;
-      rebuilt.inventory.Put(at, {found.version, "", fields, false});
+      rebuilt.inventory.Put(at, {found.version, "", item.fields, false});
     }
   }
   ctx.log.Info("rebuilt the inventory from labels",

@@ -5,6 +5,7 @@
 
 #include "api/reasons.h"
 #include "base/strings.h"
+#include "lifecycle/plan/removal.h"
 #include "operator/decide/contract_rules.h"
 #include "operator/decide/pause.h"
 #include "operator/decide/rules.h"
@@ -68,9 +69,8 @@ std::optional<Hold> NotInUse(const Observation& o) {
   bool core = o.provider.id.type == api::ProviderType::kCore;
   return NotDeleted(
       core ? reason::kDeletionBlocked : reason::kInUse,
-      fmt::format("workload clusters use it: {} ({} in all); delete the clusters first, this goes on by "
-                  "itself then; {}{}",
-                  JoinNames(o.users, kNamed), o.users.size(), RunAgain(o, "they can't go without it"), Override()));
+      fmt::format("workload clusters use it: {}; delete the clusters first, this goes on by itself then; {}{}",
+                  lifecycle::UsersInWords(o.users), RunAgain(o, "they can't go without it"), Override()));
 }
 
 std::vector<std::string> Names(const std::vector<CrdState>& crds) {

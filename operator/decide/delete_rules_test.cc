@@ -59,10 +59,10 @@ TEST(DeletionRules, SayWhatStandsInTheWay) {
   const Case cases[] = {
       {"X1 nothing does", kInfrastructure, [](Observation&) {}, "", ""},
       {"X2 objects of clusters", kInfrastructure, [](Observation& o) { o.users = {"AWSMachine default/a"}; },
-       api::reason::kInUse, "AWSMachine default/a (1 in all)"},
+       api::reason::kInUse, "use it: AWSMachine default/a;"},
       {"X2 only the first are named", kInfrastructure,
-       [](Observation& o) { o.users = {"A a/1", "A a/2", "A a/3", "A a/4", "A a/5", "A a/6", "A a/7"}; },
-       api::reason::kInUse, "(7 in all)"},
+       [](Observation& o) { o.users = {"A a/1", "A a/2", "A a/3", "A a/4", "A a/5", "A a/6"}; }, api::reason::kInUse,
+       "use it: A a/1, A a/2, A a/3, A a/4, A a/5 and more;"},
       {"X3 other providers", kCore, [](Observation&) {}, api::reason::kDeletionBlocked, "InfrastructureProvider/aws"},
       {"X3 Clusters", kCore,
        [](Observation& o) {

@@ -197,6 +197,31 @@ TEST(InstallRules, NameTheOtherProvider) {
   EXPECT_THAT(hold->message, HasSubstr("which installed them: "));
 }
 
+// I5: what has the name of an object of ours is another one where anything else differs; and who can't be read owns
+// nothing.
+TEST(InstallRules, AnObjectIsAnothersByAllThatNamesIt) {
+  const kube::ObjectId ours{"apps", "Deployment", "ns", "manager"};
+  const Json same = {
+      {"group", "apps"}, {"kind", "Deployment"}, {"namespace", "ns"}, {"name", "manager"}, {"version", "v1"}};
+  auto is_anothers = [&](const std::function<void(Json&)>& change) {
+    Observation o = Observed();
+    auto other = NewProvider(api::ProviderType::kInfrastructure, "azure");
+    Json entry = same;
+    change(entry);
+    other.status.inventory = Json::array({{{"kind", "Node"}, {"name", "first"}, {"version", "v1"}}, entry});
+    o.siblings.push_back(std::make_shared<api::Provider>(other));
+    return CheckInstall(InstallRule::Stage::kObjects, o, {.objects = {ours}}).has_value();
+  };
+  EXPECT_TRUE(is_anothers([](Json&) {}));
+  for (const char* member : {"group", "kind", "namespace", "name"}) {
+    SCOPED_TRACE(member);
+    EXPECT_FALSE(is_anothers([&](Json& entry) { entry[member] = "other"; }));
+    EXPECT_FALSE(is_anothers([&](Json& entry) { entry.erase(member); }));
+    EXPECT_FALSE(is_anothers([&](Json& entry) { entry[member] = 7; }));
+  }
+  EXPECT_FALSE(is_anothers([](Json& entry) { entry["stale"] = "not a boolean"; }));
+}
+
 // T8: a tenant can't find out by guesses what there is in other namespaces.
 TEST(InstallRules, NameNoObjectOfAnotherNamespaceToWhoMayNotReadIt) {
   Observation o = Observed();

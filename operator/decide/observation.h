@@ -152,9 +152,10 @@ struct Observation {
   std::optional<FormerInstall> former;  // unset once it is taken over
   std::string lost_version;             // that runs, by our entry, where the status is lost (U11); "" for none
   Fleet fleet;
-  std::vector<Fight> fights;         // D2
-  std::string rendered;              // InputsDigest of the render that is at hand; "" for none
-  std::vector<std::string> users;    // of a provider that is deleted: objects of workload clusters that need it (X2)
+  std::vector<Fight> fights;  // D2
+  std::string rendered;       // InputsDigest of the render that is at hand; "" for none
+  // Of a provider that is deleted: objects of workload clusters that need it (X2), kUsersNamed and one more at most.
+  std::vector<std::string> users;
   std::optional<Error> users_error;  // they can't be found out
   bool inventory_lost = false;       // something was applied, but what isn't known any more (U11)
   bool left_behind = false;          // CRDs or workloads with the provider's labels and our entry exist (U11)

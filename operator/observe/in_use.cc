@@ -1,79 +1,75 @@
 #include "operator/observe/in_use.h"
 
-#include <algorithm>
+#include "lifecycle/plan/removal.h"
 
 namespace capi::ops {
+namespace {
 
-using lifecycle::BelongsToCluster;
-using lifecycle::ByUid;
-using lifecycle::SlimToOwners;
+// Of looks at what goes meanwhile.
+constexpr int kLooks = 3;
 
-Result<std::vector<std::string>> UseFinder::UsersIn(const Context& ctx, const std::string& key,
-                                                    const std::vector<kube::Resource>& kinds) {
-  ByUid known;
-  std::vector<std::vector<kube::ObjectPtr>> objects;
-  for (const kube::Resource& resource : kinds) {
-    auto watch = TRY(watches_.Need(ctx, {Watches::Purpose::kInUse, resource, "", "", "", true}, key, SlimToOwners));
-    objects.push_back(watch->List());
-    for (const auto& object : objects.back()) known[object->uid()] = object.get();
-  }
-  std::vector<std::string> used;
-  for (const auto& of_kind : objects) {
-    for (const auto& object : of_kind) {
-      if (BelongsToCluster(*object, known)) used.push_back(NameOf(*object));
-    }
-  }
-  return used;
+Watches::Key WatchOf(const lifecycle::ClusterUser& user) {
+  return {Watches::Purpose::kInUse, *user.resource, user.ns, "", "metadata.name=" + user.name, true};
 }
 
-Result<std::vector<kube::Resource>> UseFinder::KindsInUse(const Context& ctx,
-                                                          const std::vector<kube::ObjectPtr>& crds) {
-  std::vector<std::pair<kube::Resource, std::vector<kube::ObjectPtr>>> kinds;
-  ByUid known;
-  for (const auto& crd : crds) {
-    ReadObjects read = TRY(ListReadable(client_, ctx, *crd));
-    std::vector<kube::ObjectPtr> objects;
-    for (kube::Object& object : read.items) {
-      SlimToOwners(object);
-      objects.push_back(std::make_shared<const kube::Object>(std::move(object)));
-    }
-    for (const auto& object : objects) known[object->uid()] = object.get();
-    if (!objects.empty()) kinds.emplace_back(std::move(read.resource), std::move(objects));
-  }
-  std::vector<kube::Resource> in_use;
-  for (const auto& [resource, objects] : kinds) {
-    bool any = std::any_of(objects.begin(), objects.end(), [&](const auto& o) { return BelongsToCluster(*o, known); });
-    if (any) in_use.push_back(resource);
-  }
-  return in_use;
+std::vector<std::string> InWords(const std::vector<lifecycle::ClusterUser>& users) {
+  std::vector<std::string> out;
+  for (const auto& user : users) out.push_back(NameOf(user));
+  return out;
 }
 
-// As long as one of the kinds that were in use still is, the others don't matter; when none is, all are read once more.
-// An object belongs to a cluster by itself or through others that do, so the kinds in use tell all of their objects'.
+}  // namespace
+
+// Those that are there, each with a watch that tells of its end.
+Result<UseFinder::Users> UseFinder::StillThere(const Context& ctx, const std::string& key, const Users& users) {
+  for (const auto& user : users) watches_.Begin(ctx, WatchOf(user), key, lifecycle::SlimToOwners);
+  Users there;
+  for (const auto& user : users) {
+    auto watch = TRY(watches_.Need(ctx, WatchOf(user), key, lifecycle::SlimToOwners));
+    kube::ObjectPtr now = watch->Get(user.ns, user.name);
+    if (now && StillBelongs(*now, user)) there.push_back(user);
+  }
+  return there;
+}
+
+// As long as all that were found are there, others don't matter; when one has gone, it is looked for others: what is
+// named is there.
 Result<std::vector<std::string>> UseFinder::Find(const Context& ctx, const std::string& key,
                                                  const std::vector<kube::ObjectPtr>& crds) {
-  std::vector<kube::Resource> kinds;
-  {
-    MutexLock lock(mu_);
-    kinds = in_use_[key];
+  const Users known = Known(key);
+  if (!known.empty()) {
+    auto there = StillThere(ctx, key, known);
+    if (there.ok() && there->size() == known.size()) return InWords(known);
+    TRY(ctx.Check());  // else: at another version of the CRD another one may be readable
   }
-  if (!kinds.empty()) {
-    auto used = UsersIn(ctx, key, kinds);
-    // At another version of the CRD another one may be readable.
-    if (used.ok() && !used->empty()) return used;
-    TRY(ctx.Check());
+  std::vector<const kube::Object*> all;
+  for (const auto& crd : crds) all.push_back(crd.get());
+  for (int look = 1;; ++look) {
+    const Users found = TRY(lifecycle::FindUsers(client_, ctx, all, lifecycle::kUsersNamed + 1));
+    Users there = TRY(StillThere(ctx, key, found));
+    if (there.size() < found.size() && look < kLooks) continue;
+    if (there.empty() && !found.empty()) {
+      return Error{Code::kUnavailable, "what uses it goes faster than it can be looked for", {}};
+    }
+    Know(key, there);
+    return InWords(there);
   }
-  kinds = TRY(KindsInUse(ctx, crds));
-  {
-    MutexLock lock(mu_);
-    in_use_[key] = kinds;
-  }
-  return UsersIn(ctx, key, kinds);
+}
+
+UseFinder::Users UseFinder::Known(const std::string& key) {
+  MutexLock lock(mu_);
+  auto it = known_.find(key);
+  return it == known_.end() ? Users() : it->second;
+}
+
+void UseFinder::Know(const std::string& key, Users users) {
+  MutexLock lock(mu_);
+  known_[key] = std::move(users);
 }
 
 void UseFinder::Forget(const std::string& key) {
   MutexLock lock(mu_);
-  in_use_.erase(key);
+  known_.erase(key);
 }
 
 }  // namespace capi::ops

@@ -17,27 +17,30 @@ using lifecycle::ListReadable;
 using lifecycle::NameOf;
 using lifecycle::ReadObjects;
 
-// Thread-safe.
+// Thread-safe. What it costs doesn't depend on how many there are: the first few are looked for, and each is watched by
+// its name.
 class UseFinder {
  public:
   UseFinder(kube::Client& client, Watches& watches) : client_(client), watches_(watches) {}
 
-  // The objects of `crds` that belong to clusters. `key` is woken when one of them goes; while others stay, that takes
-  // no request.
+  // The first objects of `crds` that belong to clusters, in words: kUsersNamed and one more at most. `key` is woken
+  // when one of them goes; while all of them stay, that takes no request. kUnavailable where they go faster than they
+  // can be looked for.
   Result<std::vector<std::string>> Find(const Context& ctx, const std::string& key,
                                         const std::vector<kube::ObjectPtr>& crds);
   // The provider is gone, or isn't deleted any more.
   void Forget(const std::string& key);
 
  private:
-  Result<std::vector<std::string>> UsersIn(const Context& ctx, const std::string& key,
-                                           const std::vector<kube::Resource>& kinds);
-  Result<std::vector<kube::Resource>> KindsInUse(const Context& ctx, const std::vector<kube::ObjectPtr>& crds);
+  using Users = std::vector<lifecycle::ClusterUser>;
+  Result<Users> StillThere(const Context& ctx, const std::string& key, const Users& users);
+  Users Known(const std::string& key);
+  void Know(const std::string& key, Users users);
 
   kube::Client& client_;
   Watches& watches_;
   Mutex mu_;
-  std::map<std::string, std::vector<kube::Resource>> in_use_ CAPI_GUARDED_BY(mu_);  // kinds, by key
+  std::map<std::string, Users> known_ CAPI_GUARDED_BY(mu_);  // by key
 };
 
 }  // namespace capi::ops

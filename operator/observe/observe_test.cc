@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "api/stored_release.h"
+#include "base/strings.h"
+#include "base/testing/await.h"
 #include "operator/decide/testing_fleet.h"
 #include "operator/observe/server_testing.h"
 
@@ -35,11 +37,10 @@ class ObserveTest : public ::testing::Test {
   std::condition_variable_any changed_;
   std::set<std::string> shown_;
   Watches watches_{*server_.client,
-                   [this](const Watches::Key& watch, const std::set<std::string>&, const kube::ObjectPtr& was,
-                          const kube::ObjectPtr& is) {
-                     observer_.Saw(watch, was, is);
+                   [this](const Watches::Event& event) {
+                     observer_.Saw(event.watch, event.was, event.is);
                      MutexLock lock(mu_);
-                     shown_.insert(watch.ns + "@" + (is ? is : was)->resource_version());
+                     shown_.insert(event.watch.ns + "@" + (event.is ? event.is : event.was)->resource_version());
                      changed_.notify_all();
                    },
                    [this](const Watches::Key& watch) { observer_.WatchEnds(watch); }};
@@ -340,7 +341,7 @@ TEST_F(ObserveTest, WhoWaitsForAKindAwaitsTheCrdsOfItsGroup) {
   EXPECT_TRUE(observer_.Awaits(kKey, "foxes.x.io"));
 }
 
-// X2: as long as one of the kinds that were in use still is, nothing is read again: the watch tells.
+// X2: as long as what was found is there, nothing is read again: its watch tells.
 TEST_F(ObserveTest, WhatIsInUseIsReadOnceAndThenWatched) {
   auto crd = CrdOfAs();
   const Json used = *ParseJson(R"({"metadata":{"name":"a","uid":"u","resourceVersion":"1",
@@ -357,6 +358,47 @@ TEST_F(ObserveTest, WhatIsInUseIsReadOnceAndThenWatched) {
   use_.Forget(kKey);
   EXPECT_TRUE(use_.Find(ctx_, kKey, {crd}).ok());
   EXPECT_EQ(server_.listed("/apis/x/v1/as"), 2) << "another deletion begins anew";
+}
+
+// X2: of many the first few are watched, each by its name, and not all of their kind. When one has gone, what is named
+// then is there.
+TEST_F(ObserveTest, OfManyThatAreInUseTheFirstFewAreWatched) {
+  const std::string things = "/apis/x/v1/as";
+  std::vector<Json> used;
+  for (const char* name : {"a", "b", "c", "d", "e", "f", "g", "h"}) {
+    used.push_back({{"metadata",
+                     {{"name", name},
+                      {"uid", name},
+                      {"resourceVersion", "1"},
+                      {"labels", {{"cluster.x-k8s.io/cluster-name", "c"}}}}}});
+  }
+  server_.Has(things, used);
+  auto find = [&] {
+    auto users = use_.Find(ctx_, kKey, {CrdOfAs()});
+    EXPECT_TRUE(users.ok()) << users.error().message;
+    return users.ok() ? *users : std::vector<std::string>();
+  };
+  for (int i = 0; i < 2; ++i) EXPECT_THAT(find(), ElementsAre("A a", "A b", "A c", "A d", "A e", "A f"));
+  EXPECT_EQ(server_.listed(things), 1);
+  EXPECT_EQ(server_.watched(things), 6);
+
+  server_.Has(things, {used.begin() + 1, used.end()});
+  server_.Send(things, "DELETED", used.front());
+  EXPECT_TRUE(capi::Await([&] { return Join(find(), " ").starts_with("A b"); }));
+  EXPECT_THAT(find(), ElementsAre("A b", "A c", "A d", "A e", "A f", "A g"));
+  EXPECT_EQ(server_.listed(things), 2);
+  EXPECT_EQ(server_.watched(things), 7) << "the new one";
+}
+
+// X2: nothing would tell of the end of what has gone between the list and its watch.
+TEST_F(ObserveTest, WhatGoesWhileItIsLookedForIsNoUser) {
+  const Json used = *ParseJson(R"({"metadata":{"name":"a","uid":"u","resourceVersion":"1",
+    "labels":{"cluster.x-k8s.io/cluster-name":"c"}}})");
+  server_.Has("/apis/x/v1/as", {});
+  server_.Answer("/apis/x/v1/as", ToJsonText({{"metadata", Json::object()}, {"items", Json::array({used})}}));
+  auto users = use_.Find(ctx_, kKey, {CrdOfAs()});
+  ASSERT_FALSE(users.ok());
+  EXPECT_EQ(users.code(), Code::kUnavailable) << "nor is there none: the list still says so";
 }
 
 // X2: the last of them has gone: then all kinds are read once more, since another may be in use by now.

@@ -58,10 +58,11 @@ bool TakeWritten(Observation& o, const CachedProvider& cached) {
   return true;
 }
 
-void ProviderCache::OnEvent(api::ProviderType type, const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
+void ProviderCache::OnEvent(api::ProviderType type, const kube::ObjectPtr& was, const kube::ObjectPtr& is, ToldBy by) {
   const std::uint64_t version = VersionNumber(is->resource_version());
   const bool restored = was && version < VersionNumber(was->resource_version());
   Change change;
+  change.by = by;
   change.id = {type, is->ns(), is->name()};
   std::string key = change.id.Key();
   auto parsed = Parse(is);
@@ -116,6 +117,7 @@ void ProviderCache::TakeAnswer(api::ProviderType type, kube::Object answer, bool
   kube::DropManagedFields(answer);
   auto object = std::make_shared<const kube::Object>(std::move(answer));
   Change change;
+  change.by = awaited ? ToldBy::kOurWrite : ToldBy::kWatch;
   change.id = {type, object->ns(), object->name()};
   auto parsed = Parse(object, awaited);
   {

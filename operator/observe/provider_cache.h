@@ -33,11 +33,13 @@ bool TakeWritten(Observation& o, const CachedProvider& cached);
 // Thread-safe.
 class ProviderCache {
  public:
+  enum class ToldBy { kWatch, kFirstList, kOurWrite };
   // What changed about a provider: `spec` is false for a change of status alone.
   struct Change {
     api::ProviderId id;
     ProviderPtr was, is;  // null when added, deleted
     bool spec = false;
+    ToldBy by = ToldBy::kWatch;
   };
   using Handler = std::function<void(const Change&)>;
 
@@ -45,7 +47,9 @@ class ProviderCache {
 
   // For an informer of `type`'s kind. An event that is older than our last write changes nothing; a version smaller
   // than that of `was` is no such event: the cluster was restored from a backup.
-  void OnEvent(api::ProviderType type, const kube::ObjectPtr& was, const kube::ObjectPtr& is);
+  // `by` says of a provider that comes whether it only just came.
+  void OnEvent(api::ProviderType type, const kube::ObjectPtr& was, const kube::ObjectPtr& is,
+               ToldBy by = ToldBy::kWatch);
   void OnDelete(api::ProviderType type, const kube::ObjectPtr& was);
   // The answer to a write of ours: counts until the watch has caught up with it.
   void OnWrite(api::ProviderType type, kube::Object written);

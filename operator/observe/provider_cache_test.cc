@@ -86,6 +86,20 @@ TEST(ProviderCache, WhatIsEditedMeanwhileIsOfAnotherLook_U13) {
   EXPECT_FALSE(TakeWritten(former, *c.cache.Get(kKey)));
 }
 
+// F10: who has told of a change says how soon it is looked at.
+TEST(ProviderCache, TellsWhoToldOfAChange_F10) {
+  using ToldBy = ProviderCache::ToldBy;
+  std::vector<ToldBy> by;
+  ProviderCache cache([&](const ProviderCache::Change& change) { by.push_back(change.by); });
+  auto shown = [](const std::string& version) { return std::make_shared<const kube::Object>(Aws(version)); };
+  cache.OnEvent(kType, nullptr, shown("200"), ToldBy::kFirstList);
+  cache.OnEvent(kType, shown("200"), shown("201"));
+  cache.OnWrite(kType, Aws("203"));
+  cache.OnRestored(kType, cache.Get(kKey), Aws("202"));
+  cache.OnDelete(kType, shown("202"));
+  EXPECT_THAT(by, ElementsAre(ToldBy::kFirstList, ToldBy::kWatch, ToldBy::kOurWrite, ToldBy::kWatch, ToldBy::kWatch));
+}
+
 // F3: our own write counts before its event, and an event that is older than it changes nothing.
 TEST(ProviderCache, TheNewerStateStays) {
   Cache c;

@@ -142,7 +142,11 @@ Result<std::shared_ptr<Watches::Watch>> Watches::Find(const Context& ctx, const 
   TRY(Run(
       ctx, key.resource, std::move(options),
       [this, raw](const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
-        handler_(raw->key, raw->key.IsShared() ? std::set<std::string>() : raw->UserKeys(), was, is);
+        handler_({.watch = raw->key,
+                  .users = raw->key.IsShared() ? std::set<std::string>() : raw->UserKeys(),
+                  .was = was,
+                  .is = is,
+                  .first = !raw->own.informer->Synced()});
       },
       watch->own));
   watches_[name] = watch;
@@ -245,7 +249,8 @@ Result<std::shared_ptr<Watches::Watch>> Watches::NewSelection(const Context& ctx
        .metadata_only = true,
        .transform = kube::DropManagedFields},
       [this, raw](const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
-        handler_(raw->key, raw->UserKeys(), was, is);
+        handler_(
+            {.watch = raw->key, .users = raw->UserKeys(), .was = was, .is = is, .first = !raw->own.informer->Synced()});
       },
       watch->own));
   kind.CountAlone(key.ns, 1);
@@ -348,7 +353,8 @@ void Watches::Tell(Shared& shared, const kube::ObjectPtr& was, const kube::Objec
       words.push_back({watch.key, watch.UserKeys(), taken(was), taken(is)});
     }
   }
-  for (const Word& word : words) handler_(word.key, word.users, word.was, word.is);
+  for (const Word& word : words)
+    handler_({.watch = word.key, .users = word.users, .was = word.was, .is = word.is, .first = false});
 }
 
 void Watches::BeginUse(const std::string& user) {

@@ -16,7 +16,7 @@ namespace capi::ops {
 
 // Thread-safe. All watches end with the destructor. Connections and threads: one for each watch, of which there are as
 // many as kinds; and for each kind of what specs refer to by name or labels (Select) kAlone and one or two, however
-// many providers there are (behaviour.md F10).
+// many providers there are (behaviour.md F11).
 class Watches {
  public:
   // What a watch is for, which decides who is woken by what it shows (wakes.h). No selector tells it: a user's may be
@@ -39,10 +39,15 @@ class Watches {
     bool IsShared() const;
     std::string ToString() const;
   };
-  // `users` are the keys of the providers that asked for the watch; none are named where it is shared. Called in
-  // several threads.
-  using Handler = std::function<void(const Key&, const std::set<std::string>& users, const kube::ObjectPtr& was,
-                                     const kube::ObjectPtr& is)>;
+  // An event of a watch, as an informer tells it. A value.
+  struct Event {
+    const Key& watch;
+    std::set<std::string> users;  // the keys of the providers that asked for the watch; none where it is shared
+    kube::ObjectPtr was, is;
+    bool first = false;  // of the watch's first state: it need not be new
+  };
+  // Called in several threads.
+  using Handler = std::function<void(const Event&)>;
   // A watch has ended, tells nothing any more, and wasn't begun anew meanwhile. Called under the lock: it must not call
   // back.
   using OnEnd = std::function<void(const Key&)>;

@@ -29,11 +29,11 @@ class WatchesTest : public ::testing::Test {
   WatchesTest()
       : watches_(
             *server_.client,
-            [this](const Watches::Key&, const std::set<std::string>& users, const kube::ObjectPtr&,
-                   const kube::ObjectPtr& is) {
-              std::string line = is ? is->name() + "@" + is->resource_version() : "gone";
-              for (const std::string& user : users) line += " " + user;
+            [this](const Watches::Event& event) {
+              std::string line = event.is ? event.is->name() + "@" + event.is->resource_version() : "gone";
+              for (const std::string& user : event.users) line += " " + user;
               MutexLock lock(mu_);
+              if (event.first) first_.push_back(line);
               told_.push_back(line);
               changed_.notify_all();
               if (line == slow_) changed_.wait_for(mu_, std::chrono::milliseconds(50), [&] { return !ended_.empty(); });
@@ -58,7 +58,7 @@ class WatchesTest : public ::testing::Test {
   Context ctx_ = Context{}.WithTimeout(Seconds(60));
   Mutex mu_;
   std::condition_variable_any changed_;
-  std::vector<std::string> told_, handled_, ended_;
+  std::vector<std::string> told_, first_, handled_, ended_;
   std::string slow_;  // what takes some time to handle
   Watches watches_;
 };
@@ -86,6 +86,18 @@ TEST_F(WatchesTest, ComeAndGoWithTheirUsers) {
   EXPECT_THAT(ended_, ElementsAre("Secret"));
   ASSERT_TRUE(watches_.Need(ctx_, Secrets(Purpose::kReferenced), "a").ok());
   EXPECT_EQ(server_.watched(kSecrets), 2) << "it had ended";
+}
+
+// F10: what was there when a watch began is told apart from what changes.
+TEST_F(WatchesTest, TellTheirFirstStateApart_F10) {
+  server_.Has(kSecrets, {Named("s", 1)});
+  ASSERT_TRUE(watches_.Need(ctx_, Secrets(Purpose::kReferenced), "a").ok());
+  server_.Send(kSecrets, "ADDED", Named("t", 2));
+  server_.Send(kSecrets, "MODIFIED", Named("s", 3));
+  ASSERT_TRUE(WasHandled("s@3 a"));
+  MutexLock lock(mu_);
+  EXPECT_THAT(told_, ElementsAre("s@1 a", "t@2 a", "s@3 a"));
+  EXPECT_THAT(first_, ElementsAre("s@1 a"));
 }
 
 // D1: an event that a watch tells while it ends left a track of its object for good.

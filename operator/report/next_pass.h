@@ -24,6 +24,7 @@ struct NextPass {
   bool keeps_source = false;                    // the source's goes on from where it is: it has given nothing since
   bool told = false;                            // the hold's message names the time
   bool resync = false;                          // nothing is due then: an event should tell of what that pass finds
+  kube::Priority priority() const { return resync ? kube::Priority::kLater : kube::Priority::kNormal; }  // F10
 };
 
 // After a pass that did `done` on `o`. `ready` is whether its status says so: what is Ready, and what a person took

@@ -55,6 +55,7 @@ TEST(NextPassOf, EveryEndHasANext) {
     EXPECT_EQ(next.keeps_backoff, c.keeps_backoff) << "T13";
     EXPECT_EQ(next.keeps_source, c.hold.has_value()) << "F5: it may not have been asked";
     EXPECT_EQ(next.resync, !c.told && !c.keeps_backoff) << "what is told is done then, the rest looked at";
+    EXPECT_EQ(next.priority(), next.resync ? kube::Priority::kLater : kube::Priority::kNormal) << "F10";
   }
 }
 

@@ -60,7 +60,8 @@ Reporter::Reporter(Needs needs) : needs_(needs), measured_(needs.metrics) {
 Reporter::Scheduled Reporter::Schedule(const std::string& key, const Observation& o, Done& done, bool ready) {
   NextPass next = NextPassOf(o, done, ready, needs_.sync_period);
   kube::Outcome outcome{.again_after = next.at,
-                        .end = next.backoff || next.keeps_backoff ? End::kBacksOff : End::kFine};
+                        .end = next.backoff || next.keeps_backoff ? End::kBacksOff : End::kFine,
+                        .priority = next.priority()};
   if (!next.keeps_source) needs_.queue.Forget(SourceKey(key));
   if (next.backoff) {
     Millis delay = needs_.queue.Backoff(next.of_source ? SourceKey(key) : key, *next.backoff, next.at_least);
@@ -87,7 +88,9 @@ kube::Outcome Reporter::NoLaterThan(kube::Outcome next, Millis due) {
 kube::Outcome Reporter::GoesOnBy(const std::string& key, kube::Outcome next, Millis due) {
   const auto former = next.again_after;
   next = NoLaterThan(next, due);
-  if (next.again_after != former) resyncs_.Next(key, false);
+  if (next.again_after == former) return next;
+  resyncs_.Next(key, false);
+  next.priority = kube::Priority::kNormal;
   return next;
 }
 
@@ -131,6 +134,7 @@ Result<kube::Outcome> Reporter::Report(const Context& ctx, const Observation& se
   if (auto rest = Postponed(key, was, is, done)) {
     kube::Outcome next = scheduled.next;
     next.again_after = std::min(next.again_after.value_or(*rest), *rest);
+    next.priority = kube::Priority::kNormal;
     resyncs_.Next(key, false);  // the words are due then
     return next;
   }

@@ -334,7 +334,9 @@ TEST_F(ReporterTest, WordsWaitAndDeedsAreTold) {
   clock_.Advance(Millis(400));
   Done done = rolling("1 of 2");
   done.restored = {"spec.replicas of it was changed"};
-  EXPECT_EQ(Report(Begin(), done).again_after, Millis(600));
+  const kube::Outcome next = Report(Begin(), done);
+  EXPECT_EQ(next.again_after, Millis(600));
+  EXPECT_EQ(next.priority, kube::Priority::kNormal) << "F10: they are due then";
   EXPECT_THAT(Said("Ready"), HasSubstr("0 of 2"));
   EXPECT_THAT(Events(), ElementsAre("DriftCorrected"));
   clock_.Advance(Millis(600));
@@ -362,7 +364,7 @@ TEST_F(ReporterTest, WhatAResyncFindsIsCounted) {
   BeginByTime();
   Done restored = Waiting("MissingVariables");
   restored.restored = {"spec.replicas of it was changed"};
-  queue_.Add(key_);  // the event of what it restored itself
+  queue_.Add(key_, kube::Priority::kNow);  // the event of what it restored itself
   Report(Begin(), restored);
   EXPECT_TRUE(Counted(2)) << "once for a pass";
 }
@@ -371,7 +373,7 @@ TEST_F(ReporterTest, WhatAResyncFindsIsCounted) {
 TEST_F(ReporterTest, AnEventThatComesWhileThePassRunsWasNotLost) {
   WaitsForEvents();
   BeginByTime();
-  queue_.Add(key_);
+  queue_.Add(key_, kube::Priority::kNow);
   Report(Begin(), Waiting("SecretNotFound"));
   EXPECT_TRUE(Counted(0));
 }
@@ -390,6 +392,7 @@ TEST_F(ReporterTest, APassForPostponedWordsIsNoResync) {
 // F6, U12: the look that comes due is no event: what a pass by time finds beside it was lost.
 TEST_F(ReporterTest, ADueLookHidesNoLostEvent) {
   kube::Outcome next = Report(Begin(), Waiting("ConfigMapNotFound"));
+  EXPECT_EQ(next.priority, kube::Priority::kLater) << "F10: nothing is due then";
   EXPECT_EQ(Reporter::NoLaterThan(next, Seconds(2)).again_after, Seconds(2));
   EXPECT_EQ(Reporter::NoLaterThan(next, kDay).again_after, next.again_after) << "what comes before it stays";
   BeginByTime();
@@ -401,7 +404,9 @@ TEST_F(ReporterTest, ADueLookHidesNoLostEvent) {
 TEST_F(ReporterTest, WhatAPolicyBeginsIsNoLostEvent) {
   kube::Outcome next = Report(Begin(), Waiting("ConfigMapNotFound"));
   EXPECT_EQ(reporter_->GoesOnBy(key_, next, kDay).again_after, next.again_after) << "which is a resync";
+  EXPECT_EQ(reporter_->GoesOnBy(key_, next, kDay).priority, kube::Priority::kLater) << "F10";
   EXPECT_EQ(reporter_->GoesOnBy(key_, next, Seconds(2)).again_after, Seconds(2));
+  EXPECT_EQ(reporter_->GoesOnBy(key_, next, Seconds(2)).priority, kube::Priority::kNormal) << "F10";
   BeginByTime();
   Report(Begin(), Waiting("SecretNotFound"));
   EXPECT_TRUE(Counted(0));

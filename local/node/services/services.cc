@@ -6,7 +6,7 @@
 
 #include "base/strings.h"
 #include "kube/meta/label_selector.h"
-#include "local/node/arguments.h"
+#include "local/node/command/arguments.h"
 #include "local/node/node.h"
 
 namespace capi::local {

@@ -109,7 +109,8 @@ class HandsOver : public testing::Certifying {
 
 // One whose Secret is of another type can't be the operator's: it stays, and who issues for it.
 TEST_F(HandsOver, ToTheOperatorWhatIsNotRefused) {  // I19
-  const auto objects = ReleaseWith({"metrics"});
+  auto objects = ReleaseWith({"metrics"});
+  objects[0].set_label(api::kLabelProvider, "infrastructure-aws");
   for (const kube::Manifest& manifest : ManifestsOf(objects)) o_.inventory.Put(manifest.id, {"v1", "h", "f", false});
   server_.Has(kIssuerPath, objects[0].json());
   server_.Has(kCertificates + "serving", objects[1].json());
@@ -145,7 +146,8 @@ TEST_F(HandsOver, ToTheOperatorWhatIsNotRefused) {  // I19
   server_.Loses(kSecrets + "metrics-cert");
   ended = Run(WithSecrets(objects));
   EXPECT_TRUE(ended.ok()) << ended.error().message;
-  EXPECT_FALSE(Has(kCertificates + "metrics") || Has(kIssuerPath));
+  EXPECT_FALSE(Has(kCertificates + "metrics"));
+  EXPECT_FALSE(Has(kIssuerPath));
   EXPECT_TRUE(IsOurs("metrics-cert"));
   EXPECT_FALSE(o_.inventory.Contains(kIssuer));
 }
@@ -174,6 +176,21 @@ TEST_F(HandsOver, ToCertManagerEachSecretByItself) {  // I19
   EXPECT_FALSE(IsOurs("webhook-cert"));
   EXPECT_FALSE(o_.inventory.Contains(kSecret));
   EXPECT_EQ(MarksIn(server_.Live(testing::kHooksPath)).bundle, "");
+}
+
+// One that was let go, and whose answer was lost, would have been the provider's again, and gone with it.
+TEST_F(HandsOver, ToCertManagerWhoseAnswerIsLost) {  // I19
+  const auto objects = ReleaseWith({});
+  const auto secrets = WithSecrets(objects);
+  for (const kube::Manifest& manifest : secrets) o_.inventory.Put(manifest.id, {"v1", manifest.hash, "f", false});
+  ASSERT_TRUE(certifier_.Prepare(ctx_, secrets, o_.inventory).ended.ok());
+  o_.builtin_certificates = false;
+  server_.LosesAnswer("webhook-cert");
+  EXPECT_FALSE(Run(ManifestsOf(objects)).ok());
+  EXPECT_FALSE(IsOurs("webhook-cert"));
+  EXPECT_FALSE(o_.inventory.Contains(kSecret));
+  const Status ended = Run(ManifestsOf(objects));
+  EXPECT_TRUE(ended.ok()) << ended.error().message;
 }
 
 // What another tool has asked cert-manager for goes over with what is adopted.

@@ -155,10 +155,14 @@ std::optional<Hold> Installer::RemoveLeftovers(const Context& ctx, const Observa
   if (o.former->tool != kPeer) return std::nullopt;
   const kube::Resource& secrets = kube::Builtin("Secret");
   const Context own = ctx.InOwnName();
-  auto list = needs_.client.List(own, secrets, o.provider.id.ns, {.metadata_only = true});
-  if (!list.ok()) return NotAccepted(reason::kAPIServerUnavailable, list.error());
-  for (const kube::Object& secret : list->items) {
-    if (!IsCacheSecret(o.provider, secret)) continue;
+  std::vector<kube::Object> leftovers;
+  const kube::ListOptions options{.metadata_only = true, .managed_fields = false, .may_change = true};
+  Status listed = needs_.client.ForEach(own, secrets, o.provider.id.ns, options, [&](kube::Object s) -> Result<bool> {
+    if (IsCacheSecret(o.provider, s)) leftovers.push_back(std::move(s));
+    return true;
+  });
+  if (!listed.ok()) return NotAccepted(reason::kAPIServerUnavailable, listed.error());
+  for (const kube::Object& secret : leftovers) {
     auto removed = needs_.client.Delete(own, secrets, secret.ns(), secret.name(), {.uid = secret.uid()});
     if (!removed.ok() && removed.code() != Code::kNotFound) {
       return NotAccepted(reason::kAPIServerUnavailable, removed.error().With("Secret " + secret.name()));

@@ -28,7 +28,7 @@ TEST(Selection, IsOneObjectOrThoseWithLabelsOfANamespace) {
   }
 }
 
-// F10: an object concerns those who want it, by name and by labels, and nobody else.
+// F11: an object concerns those who want it, by name and by labels, and nobody else.
 TEST(Selections, TellWhoseAnObjectIs) {
   Selections wanted;
   EXPECT_FALSE(wanted.Take(Thing("n", "a")));

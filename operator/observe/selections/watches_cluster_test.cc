@@ -1,4 +1,4 @@
-// F10 on a real API server: its events, its lists and its refusals.
+// F11 on a real API server: its events, its lists and its refusals.
 #include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -34,10 +34,10 @@ class SelectOnServer : public ::testing::Test {
     kube::Config config = proxy_->config();
     config.impersonate_user = user;
     client_ = *kube::Client::Connect(config, {.user_agent = "watches-test"});
-    watches_ = std::make_unique<Watches>(*client_, [this](const Watches::Key&, const std::set<std::string>& users,
-                                                          const kube::ObjectPtr&, const kube::ObjectPtr& is) {
+    watches_ = std::make_unique<Watches>(*client_, [this](const Watches::Event& event) {
       MutexLock lock(mu_);
-      for (const std::string& name : users) told_.insert(name + " " + (is ? is->resource_version() : "gone"));
+      for (const std::string& name : event.users)
+        told_.insert(name + " " + (event.is ? event.is->resource_version() : "gone"));
     });
   }
   bool WasTold(const std::string& line) {

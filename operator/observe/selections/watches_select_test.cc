@@ -1,4 +1,4 @@
-// F10: what specs refer to, by name or labels, has few watches however many providers there are.
+// F11: what specs refer to, by name or labels, has few watches however many providers there are.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -117,11 +117,11 @@ class SelectTest : public ::testing::Test {
   Mutex mu_;
   std::condition_variable_any changed_;
   std::vector<std::string> told_ CAPI_GUARDED_BY(mu_), said_ CAPI_GUARDED_BY(mu_);
-  Watches watches_{*server_.client, [this](const Watches::Key&, const std::set<std::string>& users,
-                                           const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
-                     std::string line = is ? is->ns() + "/" + is->name() + "@" + is->resource_version()
-                                           : was->ns() + "/" + was->name() + " is gone";
-                     for (const std::string& user : users) line += " " + user;
+  Watches watches_{*server_.client, [this](const Watches::Event& event) {
+                     const kube::Object& object = event.is ? *event.is : *event.was;
+                     std::string line = object.ns() + "/" + object.name();
+                     line += event.is ? "@" + object.resource_version() : " is gone";
+                     for (const std::string& user : event.users) line += " " + user;
                      MutexLock lock(mu_);
                      told_.push_back(line);
                      changed_.notify_all();

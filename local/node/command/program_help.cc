@@ -1,4 +1,4 @@
-#include "local/node/program_help.h"
+#include "local/node/command/program_help.h"
 
 #include <fcntl.h>
 #include <fmt/core.h>

@@ -1,4 +1,4 @@
-#include "local/node/arguments.h"
+#include "local/node/command/arguments.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -9,7 +9,7 @@
 
 #include "base/context.h"
 #include "base/mutex.h"
-#include "local/node/arguments.h"
+#include "local/node/command/arguments.h"
 #include "local/programs/turns.h"
 
 namespace capi::local {

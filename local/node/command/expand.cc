@@ -1,4 +1,4 @@
-#include "local/node/expand.h"
+#include "local/node/command/expand.h"
 
 namespace capi::local {
 

@@ -1,0 +1,31 @@
+// Pages of lists, read item by item: the same as one that is read whole.
+#include "base/fuzz.h"
+#include "kube/client/list_page.h"
+
+CAPI_FUZZ(list, "kube/client",
+          {"{\"kind\":\"List\",\"metadata\":{\"resourceVersion\":\"5\",\"continue\":\"x\"},\"items\":[{\"metadata\":"
+           "{\"name\":\"a\",\"managedFields\":[{\"manager\":\"m\",\"fieldsV1\":{\"f:a\":{}}}],\"uid\":\"u\"},\"spec\":"
+           "{\"managedFields\":[1]}},{}]}",
+           "{\"items\":[{\"a\":1,\"a\":{\"b\":[[{}]]}}],\"metadata\":{}}", "{\"items\":null}",
+           "{\"items\":[1,{\"a\":2}]}", "{\"items\":[{}],\"items\":[{}]}", "{\"items\":{\"a\":{}}}"}) {
+  using namespace capi;
+  for (bool managed_fields : {true, false}) {
+    Json items = Json::array();
+    auto end = kube::ReadPage(input, managed_fields, [&](Json item) -> Result<bool> {
+      FUZZ_REQUIRE(item.is_object());
+      items.push_back(std::move(item));
+      return true;
+    });
+    if (!end.ok()) continue;
+    auto whole = ParseJson(input);
+    FUZZ_REQUIRE(whole.ok());
+    Json want = *Find(*whole, {"items"});
+    if (want.is_null()) want = Json::array();
+    for (Json& item : want) {
+      Json* metadata = Find(item, {"metadata"});
+      if (!managed_fields && metadata != nullptr && metadata->is_object()) metadata->erase("managedFields");
+    }
+    FUZZ_REQUIRE(items == want);
+    FUZZ_REQUIRE(end->next == GetString(*whole, {"metadata", "continue"}));
+  }
+}
