@@ -6,6 +6,7 @@
 #include <set>
 #include <thread>
 
+#include "base/http/server/server.h"
 #include "kube/cache/informer.h"
 #include "kube/cache/testing.h"
 
@@ -43,9 +44,10 @@ class Driven {
     informer.Run(ctx());
   }
   // `list` is asked in the middle.
-  Status Include(const std::string& name, const std::function<Result<ObjectList>()>& list) {
+  Status Include(const std::string& name, const std::function<Result<ObjectList>()>& list,
+                 Seconds patience = Seconds(1)) {
     return informer.Include(
-        ctx().WithTimeout(Seconds(1)), [&] { wanted.insert(name); }, list);
+        ctx().WithTimeout(patience), [&] { wanted.insert(name); }, list);
   }
   std::vector<std::string> Stored() const {
     std::vector<std::string> out;
@@ -58,16 +60,19 @@ class Driven {
     return deliver({kBookmark, Thing("", "5"), true});
   }
 
-  std::set<std::string> wanted;
-  std::vector<std::string> told;  // "was>is"
-
- private:
   Context ctx() {
     Context out;
-    out.clock = &clock_;
+    out.clock = &clock;
     out.stop = stop_.get_token();
     return out;
   }
+
+  JumpClock clock;
+  std::set<std::string> wanted;
+  std::vector<std::string> told;   // "was>is"
+  std::optional<Millis> given_up;  // when
+
+ private:
   Status Watch(const Deliver& deliver) {
     Session session = std::move(sessions_.front());
     sessions_.erase(sessions_.begin());
@@ -80,7 +85,6 @@ class Driven {
     told.push_back(text(was) + ">" + text(is));
   }
 
-  JumpClock clock_;
   std::stop_source stop_;
   std::vector<Session> sessions_;
 
@@ -90,7 +94,8 @@ class Driven {
        .watch = [this](const Context&, const std::string&, bool, const Deliver& deliver) { return Watch(deliver); }},
       std::make_shared<ServerState>([](const Context&) { return Ok(); }, 1),
       Builtin("ConfigMap"),
-      {.keep = [this](const Object& object) { return wanted.contains(object.name()); }},
+      {.keep = [this](const Object& object) { return wanted.contains(object.name()); },
+       .give_up = [this](const Context&, const Error&) { given_up = clock.Elapsed(); }},
       [this](const auto& was, const auto& is) { Tell(was, is); }};
 };
 
@@ -189,6 +194,68 @@ TEST(InformerOfAPart, NothingIsIncludedWhileAListingIsUnderWay) {
   EXPECT_TRUE(asked);
 }
 
+// F11: who waits for a long listing doesn't hold up the workers again and again.
+TEST(InformerOfAPart, AListingIsWaitedForOnce) {
+  Driven d;
+  auto none = [] { return Result<ObjectList>(ObjectList()); };
+  const Error slow{Code::kRateLimited, "slowly", {}};
+  d.Run({[&](const auto& deliver) -> Status {
+           TRY(Driven::Initial(deliver, {}));
+           return Error{Code::kGone, "too old", {}};
+         },
+         [&](const auto&) -> Status {
+           const Millis begun = d.clock.Elapsed();
+           for (const char* name : {"b", "c"}) {
+             EXPECT_EQ(d.Include(name, none, Seconds(60)).code(), Code::kUnavailable);
+             EXPECT_EQ(d.clock.Elapsed() - begun, Seconds(20)) << name;
+           }
+           return slow;
+         },
+         [&](const auto& deliver) -> Status {
+           const Millis again = d.clock.Elapsed();
+           EXPECT_EQ(d.Include("d", none, Seconds(60)).code(), Code::kUnavailable);
+           EXPECT_EQ(d.clock.Elapsed(), again) << "it is the same listing, tried again";
+           TRY(Driven::Initial(deliver, {}));
+           return d.Include("e", none);
+         },
+         [&](const auto& deliver) -> Status {
+           EXPECT_TRUE(d.wanted.contains("e"));
+           return Driven::Initial(deliver, {});
+         }});
+}
+
+// F11: what was told while another name was asked for doesn't count for one that is asked for later.
+TEST(InformerOfAPart, EachPartHasItsOwnEvents) {
+  Driven d;
+  d.wanted = {"b"};
+  d.Run({[&](const auto& deliver) -> Status {
+    TRY(Driven::Initial(deliver, {}));
+    return d.Include("c", [&]() -> Result<ObjectList> {
+      TRY(deliver(Event(kModified, "b", "8")));
+      d.wanted.erase("b");
+      d.informer.Prune("n");
+      EXPECT_TRUE(d.Include("b", [] { return Result<ObjectList>(ListOf("b", "8")); }).ok());
+      return ObjectList();
+    });
+  }});
+  EXPECT_THAT(d.Stored(), ElementsAre("b@8"));
+}
+
+// F11: also what the watch tells of an object that isn't wanted as it is then is newer than what was listed.
+TEST(InformerOfAPart, WhatIsNotWantedAnyMoreIsNotIncluded) {
+  Driven d;
+  d.Run({[&](const auto& deliver) -> Status {
+    TRY(Driven::Initial(deliver, {}));
+    return d.Include("b", [&]() -> Result<ObjectList> {
+      d.wanted.erase("b");  // as with labels that it has no more
+      TRY(deliver(Event(kModified, "b", "9")));
+      d.wanted.insert("b");
+      return ListOf("b", "8");
+    });
+  }});
+  EXPECT_THAT(d.Stored(), IsEmpty());
+}
+
 // F11: everything is listed anew while the answer is on its way: that has the last word.
 TEST(InformerOfAPart, AListingMeanwhileCounts) {
   Driven d;
@@ -258,24 +325,83 @@ TEST(InformerOfAPart, WhatIsNoLongerWantedIsDropped) {
   EXPECT_THAT(d.told, IsEmpty());
 }
 
-// F11: whoever shares a watch learns that it is refused, also later.
-TEST(InformerOfAPart, SaysThatItIsDenied) {
+// F11: what the server refuses for some time is given up, once there was a state, too; not what comes between outages.
+TEST(InformerOfAPart, IsGivenUpWhereItIsRefused) {
+  constexpr auto kDenied = Code::kPermissionDenied, kAway = Code::kUnavailable, kOk = Code::kCancelled;
+  struct Case {
+    std::string_view name;
+    std::vector<Code> ends;  // of sessions, again and again; kOk for one that has brought all there is
+    bool given_up;
+  };
+  const Case cases[] = {
+      {"denied", {kDenied}, true},
+      {"a foreign object can't be read", {Code::kInternal}, true},
+      {"denied and unreadable", {kDenied, Code::kInternal}, true},
+      {"away", {kAway}, false},
+      {"too busy", {Code::kRateLimited}, false},
+      {"denied between outages", {kDenied, kAway}, false},
+      {"denied for a moment", {kDenied, kDenied, kOk}, false},
+  };
+  for (const Case& c : cases) {
+    for (bool had_state : {false, true}) {
+      SCOPED_TRACE(std::string(c.name) + (had_state ? ", later" : ""));
+      Driven d;
+      constexpr int kSessions = 20;
+      std::vector<Driven::Session> sessions;
+      int begun = 0;
+      if (had_state) sessions.push_back([&](const auto& deliver) { return Driven::Initial(deliver, {}); });
+      for (int i = 0; i < kSessions; ++i) {
+        sessions.push_back([&, code = c.ends[i % c.ends.size()]](const auto& deliver) -> Status {
+          ++begun;
+          EXPECT_FALSE(d.given_up);
+          if (code == kOk) return Driven::Initial(deliver, {});
+          return Error{code, "made by the test", {}};
+        });
+      }
+      d.Run(std::move(sessions));
+      EXPECT_EQ(d.given_up.has_value(), c.given_up);
+      EXPECT_EQ(begun < kSessions, c.given_up);
+      EXPECT_GE(d.given_up.value_or(Seconds(2)), Seconds(2));
+    }
+  }
+}
+
+// F11: who waits isn't told of a refusal that may pass.
+TEST(InformerOfAPart, WhoWaitsLearnsOfARefusalThatLasts) {
   Driven d;
   const Error no{Code::kPermissionDenied, "no", {}};
-  EXPECT_FALSE(d.informer.denied());
-  d.Run({[&](const auto&) { return Status(no); },
-         [&](const auto& deliver) -> Status {
-           EXPECT_TRUE(d.informer.denied());
-           TRY(Driven::Initial(deliver, {}));
-           EXPECT_FALSE(d.informer.denied());
-           return no;
-         },
-         [&](const auto& deliver) -> Status {
-           EXPECT_TRUE(d.informer.denied()) << "a right that was taken away";
-           TRY(deliver(Event(kBookmark, "", "9")));
-           EXPECT_FALSE(d.informer.denied());
-           return Ok();
-         }});
+  std::vector<Driven::Session> sessions(20, [&](const auto&) -> Status {
+    EXPECT_NE(d.informer.AwaitState(d.ctx().WithTimeout(Millis(0))).code(), no.code);
+    return no;
+  });
+  d.Run(std::move(sessions));
+  EXPECT_EQ(d.informer.AwaitState(d.ctx().WithTimeout(Seconds(1))).code(), no.code);
+}
+
+// F11: however many foreign objects there are, where the server doesn't stream lists: pages that nobody wants take no
+// place.
+TEST(InformerOfAPart, ReadsAsMuchAsThereIs) {
+  constexpr int kPages = 2'500;
+  auto server = http::Server::Start({}, [](const http::ServerRequest& request) -> http::Response {
+    if (request.query.find("watch=true") != std::string::npos) {
+      return {.status = 400, .headers = {}, .body = R"({"kind":"Status","reason":"BadRequest","code":400})"};
+    }
+    const size_t at = request.query.find("continue=");
+    const int page = at == std::string::npos ? 0 : std::stoi(request.query.substr(at + 9));
+    Json list = {{"metadata", {{"resourceVersion", "5"}}}, {"items", Json::array()}};
+    if (page + 1 < kPages) list["metadata"]["continue"] = std::to_string(page + 1);
+    list["items"].push_back(Thing("s" + std::to_string(page), "3").json());
+    return {.status = 200, .headers = {}, .body = ToJsonText(list)};
+  });
+  ASSERT_TRUE(server.ok()) << server.error().message;
+  auto client = Client::Connect({.server = "http://" + (*server)->address()}, {.max_retries = 0});
+  ASSERT_TRUE(client.ok()) << client.error().message;
+  Informer informer(**client, Builtin("Secret"),
+                    {.keep = [](const Object& object) { return object.name() == "s2400"; }}, nullptr);
+  std::jthread thread([&](std::stop_token stop) { informer.Run(Context{}.WithStop(stop)); });
+  EXPECT_TRUE(informer.AwaitState(Context{}.WithTimeout(Seconds(60))).ok());
+  ASSERT_EQ(informer.List().size(), 1u);
+  EXPECT_EQ(informer.List()[0]->name(), "s2400");
 }
 
 }  // namespace

@@ -45,10 +45,15 @@ class WatchServer {
     MutexLock lock(mu_);
     held_until_ = watches;
   }
-  // Whoever asks for all of the collection, and not for one name, is refused (403), from now on or no more.
-  void Refuse(const std::string& collection, bool refuse = true) {
+  // Whoever asks for all of the collection, and not for one name, is refused, from now on or (0) no more.
+  void Refuse(const std::string& collection, int status = 403) {
     MutexLock lock(mu_);
-    refused_[collection] = refuse;
+    refused_[collection] = status;
+  }
+  // Called in the server's threads for each request that is refused so.
+  void OnRefusal(std::function<void()> call) {
+    MutexLock lock(mu_);
+    on_refusal_ = std::move(call);
   }
   // An event for all watches of the collection that are open: "MODIFIED", say.
   void Send(const std::string& collection, const char* type, const Json& object) {
@@ -121,8 +126,9 @@ class WatchServer {
       const std::string path = target.substr(0, target.find('?'));
       bool watch = target.find("watch=true") != std::string::npos;
       const std::string name = NameIn(target);
-      if (IsRefused(path, name)) {
-        peer.Write(Whole(403, R"({"kind":"Status","reason":"Forbidden","code":403,"message":"it may not"})"));
+      if (const int status = Refused(path, name); status != 0) {
+        const char* reason = status == 403 ? "Forbidden" : "InternalError";
+        peer.Write(Whole(status, ToJsonText({{"kind", "Status"}, {"reason", reason}, {"code", status}})));
         continue;
       }
       if (watch && Stream(peer, path, name)) return;
@@ -157,10 +163,16 @@ class WatchServer {
     return true;
   }
 
-  bool IsRefused(const std::string& path, const std::string& name) {
-    MutexLock lock(mu_);
-    auto refused = refused_.find(path);
-    return name.empty() && refused != refused_.end() && refused->second;
+  int Refused(const std::string& path, const std::string& name) {
+    std::function<void()> call;
+    int status = 0;
+    {
+      MutexLock lock(mu_);
+      if (auto refused = refused_.find(path); name.empty() && refused != refused_.end()) status = refused->second;
+      if (status != 0) call = on_refusal_;
+    }
+    if (call) call();
+    return status;
   }
 
   std::string Plain(const std::string& path, const std::string& name, bool watch) {
@@ -203,7 +215,8 @@ class WatchServer {
   Mutex mu_;
   std::map<std::string, std::vector<Json>> collections_;
   std::map<std::string, std::string> answers_;
-  std::map<std::string, bool> refused_;
+  std::map<std::string, int> refused_;
+  std::function<void()> on_refusal_;
   std::function<int(const std::string&)> write_status_;
   std::vector<Watch> open_;
   std::map<std::string, int> watched_, listed_;

@@ -1,6 +1,7 @@
 #include "operator/observe/watches.h"
 
 #include <algorithm>
+#include <atomic>
 #include <system_error>
 
 #include "operator/observe/selections/selections.h"
@@ -10,8 +11,8 @@ namespace {
 
 // How long workers wait for a server that says nothing at all, all of them together. One that refuses answers at once.
 constexpr Seconds kSilent{20}, kSilentIfThere{5};
-// A right may be given later; and while an API server starts, it may refuse what it will allow.
-constexpr std::chrono::minutes kDeniedFor{10};
+// A right may be given later.
+constexpr std::chrono::minutes kRefusedFor{10};
 
 std::string NameOfKind(const kube::Resource& resource) { return resource.api_version() + "/" + resource.plural; }
 
@@ -26,8 +27,9 @@ struct Watches::Feed {
 struct Watches::Shared {
   std::string ns;  // "" for all
   Selections wanted;
-  int watches = 0;  // under the lock of who owns it
-  Mutex telling;    // held while a change is told
+  int watches = 0;                     // under the lock of who owns it
+  std::atomic<bool> given_up = false;  // it tells nothing more, and no watch is on it
+  Mutex telling;                       // held while a change is told
   Feed feed;
 };
 
@@ -66,19 +68,28 @@ struct Watches::Kind {
   std::map<std::string, int> alone;  // selections that have a watch each, by namespace
   int all_alone = 0;
   std::map<std::string, std::shared_ptr<Shared>> shared;  // by namespace
-  std::map<std::string, MonoTime> denied;                 // namespaces; until when it isn't tried again
+  std::map<std::string, MonoTime> refused;                // namespaces; until when it isn't tried again
 
-  bool IsDenied(const std::string& ns, MonoTime now) const {
-    auto found = denied.find(ns);
-    return found != denied.end() && now < found->second;
+  bool IsRefused(const std::string& ns, MonoTime now) const {
+    auto found = refused.find(ns);
+    return found != refused.end() && now < found->second;
   }
-  // Nobody holds all of a watch's rights for ever.
-  void NoteDenied(const Context& ctx, const kube::Resource& resource, const std::string& ns) {
-    if (!denied.contains(ns)) {
+  void NoteRefused(const Context& ctx, const std::string& ns, const Error& error) {
+    if (!refused.contains(ns)) {
       ctx.log.Warn("a watch of all is refused: those that specs name are watched one by one, with a connection each",
-                   {{"resource", resource.plural}, {"namespace", ns.empty() ? "all" : ns}});
+                   {{"namespace", ns.empty() ? "all" : ns}, {"error", error.message}});
     }
-    denied[ns] = ctx.clock->Monotonic() + kDeniedFor;
+    refused[ns] = ctx.clock->Monotonic() + kRefusedFor;
+  }
+  std::shared_ptr<Shared> SharedOf(const std::string& ns) const {
+    auto found = shared.find(ns);
+    if (found == shared.end()) found = shared.find("");
+    return found == shared.end() ? nullptr : found->second;
+  }
+  // That one of them is watched by itself is left from when the shared watch was refused, which goes well now.
+  bool HasPlaceFor(const Key& key) const {
+    const auto there = SharedOf(key.ns);
+    return all_alone > kAlone && there && there->feed.informer->Synced();
   }
   int AloneIn(const std::string& ns) const {
     auto found = alone.find(ns);
@@ -190,44 +201,41 @@ std::shared_ptr<kube::Informer> Watches::IfThere(const Context& ctx, const Key& 
   return watch.ok() && AwaitState(ctx, (*watch)->own, kSilentIfThere).ok() ? (*watch)->own.informer : nullptr;
 }
 
-// Where it is refused, another round finds it denied, and asks for less.
+// Where the shared watch is given up, another round asks for less.
 Result<std::vector<kube::ObjectPtr>> Watches::Select(const Context& ctx, const Key& key, const std::string& user) {
   for (;;) {
     auto watch = TRY(StartSelection(ctx, key, user));
     Status there = AwaitSelection(ctx, *watch);
-    if (there.ok()) return watch->Selected();
-    TRY(ctx.Check());
-    if (!watch->shared || !watch->shared->feed.informer->denied()) return there.error();
+    if (watch->shared && watch->shared->given_up) continue;
+    TRY(there);
+    return watch->Selected();
   }
 }
 
 Result<std::shared_ptr<Watches::Watch>> Watches::StartSelection(const Context& ctx, const Key& key,
                                                                 const std::string& user) {
   const std::string name = key.ToString();
-  std::shared_ptr<Shared> left;  // ends when the lock is given back: its thread may wait for that
-  MutexLock lock(mu_);
-  Kind& kind = KindOf(key.resource);
-  std::shared_ptr<Watch> former;
-  auto found = watches_.find(name);
-  if (found != watches_.end()) {
-    const auto& shared = found->second->shared;
-    if (!shared || !shared->feed.informer->denied()) {
-      Use(name, *found->second, user);
-      return found->second;
+  std::shared_ptr<Watch> watch, former;  // its thread ends when the lock is given back: that may take a moment
+  {
+    MutexLock lock(mu_);
+    Kind& kind = KindOf(key.resource);
+    auto found = watches_.find(name);
+    if (found != watches_.end()) {
+      watch = found->second;
+      if (watch->selection && !watch->shared && kind.HasPlaceFor(key)) former = std::move(watch);
     }
-    kind.NoteDenied(ctx, key.resource, shared->ns);
-    former = found->second;
+    if (!watch) {
+      watch = TRY(NewSelection(ctx, key, kind));
+      if (former) Leave(*former);
+      watches_[name] = watch;
+    }
+    Use(name, *watch, user);
   }
-  auto watch = TRY(NewSelection(ctx, key, kind));
-  if (former) left = Leave(*former);
-  watches_[name] = watch;
   if (former) {
-    for (const std::string& other : former->UserKeys()) {
-      MutexLock users(watch->mu);
-      watch->users.insert(other);
-    }
+    std::set<std::string> others = former->UserKeys();
+    others.erase(user);
+    TellLost(*former, std::move(others));
   }
-  Use(name, *watch, user);
   return watch;
 }
 
@@ -238,40 +246,44 @@ Result<std::shared_ptr<Watches::Watch>> Watches::NewSelection(const Context& ctx
   if (watch->selection) watch->shared = TRY(SharedFor(ctx, key, kind));
   if (watch->shared) {
     ++watch->shared->watches;
-    return watch;
+  } else {
+    TRY(Alone(ctx, *watch));
+    if (watch->selection) kind.CountAlone(key.ns, 1);
   }
-  Watch* raw = watch.get();
-  TRY(Run(
-      ctx, key.resource,
-      {.ns = key.ns,
-       .label_selector = key.label_selector,
-       .field_selector = key.field_selector,
+  return watch;
+}
+
+Status Watches::Alone(const Context& ctx, Watch& watch) {
+  return Run(
+      ctx, watch.key.resource,
+      {.ns = watch.key.ns,
+       .label_selector = watch.key.label_selector,
+       .field_selector = watch.key.field_selector,
        .metadata_only = true,
        .transform = kube::DropManagedFields},
-      [this, raw](const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
-        handler_(
-            {.watch = raw->key, .users = raw->UserKeys(), .was = was, .is = is, .first = !raw->own.informer->Synced()});
+      [this, &watch](const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
+        handler_({.watch = watch.key,
+                  .users = watch.UserKeys(),
+                  .was = was,
+                  .is = is,
+                  .first = !watch.own.informer->Synced()});
       },
-      watch->own));
-  kind.CountAlone(key.ns, 1);
-  return watch;
+      watch.own);
 }
 
 // Few are watched one by one, so that nobody else's objects are seen; and those that are stay so, as moving one could
 // only wake its users for nothing.
 Result<std::shared_ptr<Watches::Shared>> Watches::SharedFor(const Context& ctx, const Key& key, Kind& kind) {
-  const MonoTime now = ctx.clock->Monotonic();
-  for (const std::string& ns : {key.ns, std::string()}) {
-    auto found = kind.shared.find(ns);
-    if (found != kind.shared.end() && !kind.IsDenied(ns, now)) return found->second;
-  }
+  if (auto there = kind.SharedOf(key.ns)) return there;
   if (kind.all_alone < kAlone) return std::shared_ptr<Shared>();
+  const MonoTime now = ctx.clock->Monotonic();
   const int here = kind.AloneIn(key.ns);
   std::vector<std::string> order = {"", key.ns};
-  if (here * 2 > kind.all_alone) std::reverse(order.begin(), order.end());
+  // For a second namespace, and all after it, there is one of all.
+  if (here * 2 > kind.all_alone && kind.shared.empty()) std::reverse(order.begin(), order.end());
   for (const std::string& ns : order) {
     // A watch of a namespace with one selection would save nothing.
-    if (!kind.IsDenied(ns, now) && (ns.empty() || here > 0)) return Share(ctx, key.resource, ns, kind);
+    if (!kind.IsRefused(ns, now) && (ns.empty() || here > 0)) return Share(ctx, key.resource, ns, kind);
   }
   return std::shared_ptr<Shared>();
 }
@@ -286,10 +298,42 @@ Result<std::shared_ptr<Watches::Shared>> Watches::Share(const Context& ctx, cons
       {.ns = ns,
        .metadata_only = true,
        .transform = kube::DropManagedFields,
-       .keep = [raw](const kube::Object& object) { return raw->wanted.Take(object); }},
+       .keep = [raw](const kube::Object& object) { return raw->wanted.Take(object); },
+       .give_up = [this, raw, resource](const Context& run,
+                                        const Error& error) { GiveUp(run, *raw, resource, error); }},
       [this, raw](const kube::ObjectPtr& was, const kube::ObjectPtr& is) { Tell(*raw, was, is); }, shared->feed));
   kind.shared[ns] = shared;
   return shared;
+}
+
+// Nobody is left on it, not even for a moment: what it selected is begun anew, each by itself, by the users, who are
+// told to ask. Its thread is the one that runs here.
+void Watches::GiveUp(const Context& ctx, Shared& shared, const kube::Resource& resource, const Error& error) {
+  std::vector<std::shared_ptr<Watch>> lost;
+  {
+    MutexLock told(shared.telling);
+    MutexLock lock(mu_);
+    Kind& kind = KindOf(resource);
+    auto found = kind.shared.find(shared.ns);
+    if (found == kind.shared.end() || found->second.get() != &shared) return;  // its last user has left it
+    kind.NoteRefused(ctx, shared.ns, error);
+    shared.given_up = true;
+    given_up_.push_back(std::move(found->second));
+    kind.shared.erase(found);
+    std::erase_if(watches_, [&](const auto& entry) {
+      if (entry.second->shared.get() != &shared) return false;
+      lost.push_back(entry.second);
+      if (on_end_) on_end_(entry.second->key);
+      return true;
+    });
+  }
+  for (const auto& watch : lost) TellLost(*watch, watch->UserKeys());
+}
+
+// It is as news at the start of a watch: it need not be any.
+void Watches::TellLost(const Watch& watch, std::set<std::string> users) {
+  if (users.empty()) return;
+  handler_({.watch = watch.key, .users = std::move(users), .was = nullptr, .is = nullptr, .first = true});
 }
 
 Watches::Kind& Watches::KindOf(const kube::Resource& resource) {
@@ -367,6 +411,7 @@ void Watches::BeginUse(const std::string& user) {
 Watches::Ended Watches::TakeUnused(const std::string& user) {
   Ended ended;
   MutexLock lock(mu_);
+  ended.shared.swap(given_up_);
   auto mine = of_user_.find(user);
   if (mine == of_user_.end()) return ended;
   for (auto it = mine->second.begin(); it != mine->second.end();) {
@@ -417,10 +462,12 @@ void Watches::NoteEnd(const Key& key) {
 void Watches::Stop() {
   std::map<std::string, std::shared_ptr<Watch>> all;
   std::map<std::string, std::unique_ptr<Kind>> kinds;
+  std::vector<std::shared_ptr<Shared>> given_up;  // their threads end by themselves
   {
     MutexLock lock(mu_);
     all.swap(watches_);
     kinds.swap(kinds_);
+    given_up.swap(given_up_);
     of_user_.clear();
   }
   for (auto& [name, watch] : all) watch->own.thread.request_stop();

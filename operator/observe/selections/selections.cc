@@ -25,7 +25,10 @@ std::optional<Selection> SelectionOf(const std::string& ns, const std::string& l
   constexpr std::string_view kName = "metadata.name=";
   const bool by_name = field_selector.starts_with(kName);
   if (ns.empty() || (by_name ? !label_selector.empty() : !field_selector.empty())) return std::nullopt;
-  if (by_name) return Selection{ns, field_selector.substr(kName.size()), {}};
+  if (by_name) {
+    std::string name = field_selector.substr(kName.size());
+    return name.empty() ? std::nullopt : std::optional(Selection{ns, std::move(name), {}});  // nothing has that name
+  }
   auto labels = kube::LabelSelector::Parse(label_selector);
   if (!labels.ok()) return std::nullopt;
   return Selection{ns, "", *std::move(labels)};

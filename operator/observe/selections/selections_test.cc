@@ -21,7 +21,7 @@ TEST(Selection, IsOneObjectOrThoseWithLabelsOfANamespace) {
   const Case cases[] = {
       {"n", "", "metadata.name=a", true},  {"n", "a=b", "", true},   {"n", "", "", true},
       {"", "", "metadata.name=a", false},  {"", "a=b", "", false},   {"n", "a=b", "metadata.name=a", false},
-      {"n", "", "spec.nodeName=a", false}, {"n", "a==(", "", false},
+      {"n", "", "spec.nodeName=a", false}, {"n", "a==(", "", false}, {"n", "", "metadata.name=", false},
   };
   for (const Case& c : cases) {
     EXPECT_EQ(SelectionOf(c.ns, c.labels, c.fields).has_value(), c.is) << c.ns << "|" << c.labels << "|" << c.fields;

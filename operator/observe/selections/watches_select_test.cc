@@ -55,7 +55,8 @@ class LaterClock : public Clock {
   std::atomic<Seconds> by_ = Seconds(0);
 };
 
-// A server with Secrets, and what the watches told of them, as "NAMESPACE/NAME@VERSION USER USER".
+// A server with Secrets, and what the watches told of them, as "NAMESPACE/NAME@VERSION USER USER". Each refusal takes a
+// second.
 class SelectTest : public ::testing::Test {
  protected:
   SelectTest() {
@@ -63,6 +64,7 @@ class SelectTest : public ::testing::Test {
     auto keep = [](void* self, std::string_view line) { static_cast<SelectTest*>(self)->Keep(line); };
     ctx_.log = Logger::ToSink(LogLevel::kInfo, LogFormat::kText, keep, this);
     server_.Has(kAll, {});
+    server_.OnRefusal([this] { clock_.Advance(Seconds(1)); });
   }
   ~SelectTest() override { watches_.Stop(); }
 
@@ -70,6 +72,12 @@ class SelectTest : public ::testing::Test {
   void Change(const char* type, const Json& secret) {
     server_.Change(Of(GetString(secret, {"metadata", "namespace"})), type, secret);
     server_.Change(kAll, type, secret);
+  }
+
+  // What is watched is so no more.
+  void RefuseNow(const std::string& collection) {
+    server_.Refuse(collection);
+    server_.Send(collection, "ERROR", {{"kind", "Status"}, {"reason", "Forbidden"}, {"code", 403}});
   }
 
   // Stamps of what is selected, "!CODE" where that fails.
@@ -118,9 +126,10 @@ class SelectTest : public ::testing::Test {
   std::condition_variable_any changed_;
   std::vector<std::string> told_ CAPI_GUARDED_BY(mu_), said_ CAPI_GUARDED_BY(mu_);
   Watches watches_{*server_.client, [this](const Watches::Event& event) {
-                     const kube::Object& object = event.is ? *event.is : *event.was;
-                     std::string line = object.ns() + "/" + object.name();
-                     line += event.is ? "@" + object.resource_version() : " is gone";
+                     const kube::ObjectPtr& object = event.is ? event.is : event.was;
+                     std::string line = event.watch.ns + "/";
+                     line += object ? object->name() : event.watch.field_selector + event.watch.label_selector;
+                     line += event.is ? "@" + object->resource_version() : object ? " is gone" : " is lost";
                      for (const std::string& user : event.users) line += " " + user;
                      MutexLock lock(mu_);
                      told_.push_back(line);
@@ -249,7 +258,7 @@ TEST_F(SelectTest, OneOfTheNamespaceThatHasMostElseOfAllIsShared) {
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
     for (const std::string& path : {std::string(kAll), Of("m")}) {
-      server_.Refuse(path, std::find(c.refused.begin(), c.refused.end(), path) != c.refused.end());
+      server_.Refuse(path, std::find(c.refused.begin(), c.refused.end(), path) != c.refused.end() ? 403 : 0);
     }
     TakeSaid();
     UseUp(c.one_namespace ? "m" : "");
@@ -273,22 +282,118 @@ TEST_F(SelectTest, OneOfTheNamespaceThatHasMostElseOfAllIsShared) {
   }
 }
 
-// A right that is taken away later: by their names they may be watched still.
+// A right that is taken away later: by their names they may be watched still. Who doesn't ask by himself is told to,
+// and misses no end of anything.
 TEST_F(SelectTest, WhoseSharedWatchIsRefusedLaterIsWatchedByName) {
   UseUp();
   for (const char* name : {"a", "b"}) Change("ADDED", Secret("m", name, 1));
   for (const char* user : {"u", "v"}) EXPECT_THAT(Select(ByName("m", "a"), user), ElementsAre("a@1"));
-  EXPECT_THAT(Select(ByName("m", "b"), "w"), ElementsAre("b@1"));
-  server_.Refuse(kAll);
-  server_.Send(kAll, "ERROR", {{"kind", "Status"}, {"reason", "Forbidden"}, {"code", 403}, {"message", "no more"}});
-  ASSERT_TRUE(Await([&] { return server_.open() == size_t{kAlone}; }));
-  server_.Change(Of("m"), "MODIFIED", Secret("m", "a", 102));
-  EXPECT_TRUE(Await([&] { return Select(ByName("m", "a"), "u") == std::vector<std::string>{"a@102"}; }));
+  EXPECT_THAT(Select(ByName("m", "b"), "idle"), ElementsAre("b@1"));
+  RefuseNow(kAll);
+  ASSERT_TRUE(WasTold("m/metadata.name=a is lost u v"));
+  ASSERT_TRUE(WasTold("m/metadata.name=b is lost idle"));
   EXPECT_THAT(TakeSaid(), ElementsAre(HasSubstr("secrets")));
-  server_.Change(Of("m"), "MODIFIED", Secret("m", "a", 103));
-  EXPECT_TRUE(WasTold("m/a@103 u v")) << "also who hasn't asked again yet";
-  EXPECT_THAT(Select(ByName("m", "b"), "w"), ElementsAre("b@1"));
-  EXPECT_EQ(server_.open(), size_t{kAlone} + 2);
+  server_.Change(Of("m"), "DELETED", Secret("m", "a", 102));
+  for (const char* user : {"u", "v"}) EXPECT_THAT(Select(ByName("m", "a"), user), IsEmpty());
+  server_.Change(Of("m"), "ADDED", Secret("m", "a", 103));
+  EXPECT_TRUE(WasTold("m/a@103 u v"));
+  EXPECT_EQ(server_.open(), size_t{kAlone} + 1);
+
+  // What is named for the first time, at once, and when it is tried again, though somebody hasn't asked anew.
+  server_.Refuse(Of("m"));
+  for (const char* name : {"c", "d"}) {
+    Change("ADDED", Secret("m", name, 1));
+    EXPECT_THAT(Select(ByName("m", name), "new"), ElementsAre(std::string(name) + "@1"));
+    server_.Change(Of("m"), "MODIFIED", Secret("m", name, 104));
+    EXPECT_TRUE(WasTold(std::string("m/") + name + "@104 new"));
+    clock_.Advance(std::chrono::minutes(11));
+  }
+  EXPECT_EQ(server_.open(), size_t{kAlone} + 3);
+}
+
+// What a shared watch asks for may fail where what is named doesn't: a foreign object that can't be read.
+TEST_F(SelectTest, WhatTheServerCannotGiveIsNotShared) {
+  UseUp();
+  server_.Refuse(kAll, 500);
+  Change("ADDED", Secret("m", "a", 1));
+  EXPECT_THAT(Select(ByName("m", "a"), "u"), ElementsAre("a@1"));
+  EXPECT_EQ(server_.open(), size_t{kAlone} + 1);
+  EXPECT_EQ(TakeSaid().size(), 1u);
+}
+
+// An API server that starts may refuse what it allows a moment later.
+TEST_F(SelectTest, ARefusalThatPassesChangesNothing) {
+  UseUp();
+  server_.OnRefusal([this] { server_.Refuse(kAll, 0); });
+  server_.Refuse(kAll);
+  for (const char* name : {"a", "b"}) {
+    Change("ADDED", Secret("m", name, 1));
+    EXPECT_THAT(Select(ByName("m", name), "u"), ElementsAre(std::string(name) + "@1"));
+  }
+  TakeTold();
+  RefuseNow(kAll);
+  ASSERT_TRUE(Await([&] { return server_.watched(kAll) == 2 && server_.IsWatched(kAll); }));
+  Change("MODIFIED", Secret("m", "a", 101));
+  EXPECT_TRUE(WasTold("m/a@101 u"));
+  EXPECT_THAT(TakeTold(), ElementsAre("m/a@101 u"));
+  EXPECT_EQ(server_.open(), size_t{kAlone} + 1);
+  EXPECT_THAT(TakeSaid(), IsEmpty());
+}
+
+// Once it goes well again, they share a watch as they are looked at, and the first few stay as they are.
+TEST_F(SelectTest, AWatchIsSharedAgainOnceItIsAllowed) {
+  UseUp();
+  server_.Refuse(kAll);
+  for (const char* ns : {"m", "n", "o"}) {
+    Change("ADDED", Secret(ns, "a", 1));
+    EXPECT_THAT(Select(ByName(ns, "a"), "u"), ElementsAre("a@1"));
+  }
+  EXPECT_THAT(Select(ByName("m", "a"), "other"), ElementsAre("a@1"));
+  EXPECT_EQ(server_.open(), size_t{kAlone} + 3);
+  server_.Refuse(kAll, 0);
+  clock_.Advance(std::chrono::minutes(11));
+  Change("ADDED", Secret("p", "new", 1));
+  EXPECT_THAT(Select(ByName("p", "new"), "new"), ElementsAre("new@1"));
+  EXPECT_EQ(server_.open(), size_t{kAlone} + 4);
+  TakeTold();
+  for (const char* ns : {"m", "n", "o"}) EXPECT_THAT(Select(ByName(ns, "a"), "u"), ElementsAre("a@1"));
+  EXPECT_THAT(TakeTold(), ElementsAre("m/metadata.name=a is lost other"));
+  EXPECT_TRUE(Await([&] { return server_.open() == size_t{kAlone} + 1; }));
+  EXPECT_THAT(Select(ByName("m", "a"), "other"), ElementsAre("a@1"));
+  Change("MODIFIED", Secret("m", "a", 102));
+  EXPECT_TRUE(WasTold("m/a@102 other u"));
+  for (int i = 0; i < kAlone; ++i) {
+    EXPECT_EQ(Select(ByName("alone" + std::to_string(i), "s" + std::to_string(i)), "alone").size(), 1u);
+  }
+  EXPECT_EQ(server_.open(), size_t{kAlone} + 1);
+}
+
+// However the few that have their own come and go: after one namespace, all are watched together.
+TEST_F(SelectTest, NotEachNamespaceHasASharedWatch) {
+  for (const char* ns : {"m", "n", "o"}) {
+    UseUp(ns);
+    Change("ADDED", Secret(ns, "shared", 1));
+    EXPECT_THAT(Select(ByName(ns, "shared"), std::string("of ") + ns), ElementsAre("shared@1"));
+    watches_.BeginUse("alone");
+    watches_.EndUse("alone");
+  }
+  EXPECT_TRUE(Await([&] { return server_.open() == 2; }));
+  EXPECT_TRUE(server_.IsWatched(Of("m")));
+  EXPECT_TRUE(server_.IsWatched(kAll));
+}
+
+// What no shared watch could have isn't counted among the few that have their own.
+TEST_F(SelectTest, WhatIsNoSelectionTakesNoPlace) {
+  server_.Has(Of("m"), {Secret("m", "a", 1)});
+  for (int i = 0; i < 2 * kAlone; ++i) {
+    EXPECT_THAT(Select({Purpose::kReferenced, kube::Builtin("Secret"), "", "", "metadata.name=none", true}, "u"),
+                IsEmpty());
+    watches_.BeginUse("u");
+    watches_.EndUse("u");
+  }
+  EXPECT_THAT(Select(ByName("m", "a"), "v"), ElementsAre("a@1"));
+  EXPECT_TRUE(Await([&] { return server_.open() == 1; }));
+  EXPECT_FALSE(server_.IsWatched(kAll));
 }
 
 // Releases that a selector finds share the watch with what is named: an object comes and goes with its labels.
@@ -326,7 +431,7 @@ TEST_F(SelectTest, WhatIsReadForOneIsToldToTheOthers) {
   EXPECT_THAT(Select(ByLabels("m", "x"), "labels"), ElementsAre("a@101"));
   server_.Send(kAll, "ADDED", late);
   server_.Send(kAll, "MODIFIED", Secret("m", "a", 102, {{"x", "1"}}));
-  ASSERT_TRUE(WasTold("m/a@102 named"));
+  for (const char* user : {"labels", "named"}) ASSERT_TRUE(WasTold(std::string("m/a@102 ") + user));
   EXPECT_THAT(TakeTold(), ::testing::UnorderedElementsAre("m/a@102 labels", "m/a@102 named"));
 }
 
