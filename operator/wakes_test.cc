@@ -261,5 +261,13 @@ TEST(Wakes, WhoAskedForTheWatch) {
   }
 }
 
+// F11: a watch that has ended by itself shows no object, and who asked for it looks again, after all who have news.
+TEST(Wakes, WhoseWatchIsLost_F11) {
+  const Watches::Key secret{Watches::Purpose::kReferenced, kube::Builtin("Secret"), "a", "", "metadata.name=s", true};
+  const Watches::Event lost{.watch = secret, .users = {"a/aws"}, .was = nullptr, .is = nullptr, .first = true};
+  EXPECT_TRUE(IsNews(lost));
+  EXPECT_EQ(PriorityOf(lost), kube::Priority::kLater);
+}
+
 }  // namespace
 }  // namespace capi::ops

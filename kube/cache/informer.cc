@@ -1,6 +1,8 @@
 #include "kube/cache/informer.h"
 
+#include <algorithm>
 #include <condition_variable>
+#include <set>
 
 #include "base/caught.h"
 #include "kube/client/status_error.h"
@@ -12,6 +14,10 @@ namespace {
 constexpr Seconds kShortWatch(1);
 // Failures in a row after which it isn't the time of the server but our version that is at fault (a restored etcd).
 constexpr int kFailuresToListAgain = 5;
+// While an API server starts, it may refuse what it will allow.
+constexpr Seconds kRefusedFor(2);
+// How long a listing is waited for by who wants more of the collection.
+constexpr Seconds kListingAwaited(20);
 
 Error EndedEarly(std::string_view what) { return {Code::kUnavailable, std::string(what), {}}; }
 
@@ -42,6 +48,29 @@ Status Guarded(const Context& ctx, Step step) {
   return Error{Code::kInternal, *std::move(thrown), {}};
 }
 
+// Resource versions are decimal numbers that grow (Kubernetes promises so since 1.35; etcd always did).
+bool IsOlder(const Object& a, const Object& b) {
+  const std::string left = a.resource_version(), right = b.resource_version();
+  return left.size() != right.size() ? left.size() < right.size() : left < right;
+}
+
+// Object by object, as there may be any number that nobody wants. The version is from before: what changes while the
+// pages are read may be in them or not, and the watch tells it.
+Result<ObjectList> ListWanted(Client& client, const Context& ctx, const Resource& resource, std::string_view ns,
+                              ListOptions options, const std::function<bool(const Object&)>& keep) {
+  ListOptions first = options;
+  first.limit = 1;
+  first.first_page = true;
+  ObjectList out = TRY(client.List(ctx, resource, ns, first));
+  out.items.clear();
+  options.may_change = true;
+  TRY(client.ForEach(ctx, resource, ns, options, [&](Object object) -> Result<bool> {
+    if (keep(object)) out.items.push_back(std::move(object));
+    return true;
+  }));
+  return out;
+}
+
 CollectionSource SourceOf(Client& client, const Resource& resource, const InformerOptions& options) {
   ListOptions list{.label_selector = options.label_selector,
                    .field_selector = options.field_selector,
@@ -50,8 +79,10 @@ CollectionSource SourceOf(Client& client, const Resource& resource, const Inform
                      .field_selector = options.field_selector,
                      .metadata_only = options.metadata_only};
   return {
-      .list = [&client, resource, ns = options.ns,
-               list](const Context& ctx) { return client.List(ctx, resource, ns, list); },
+      .list =
+          [&client, resource, ns = options.ns, list, keep = options.keep](const Context& ctx) {
+            return keep ? ListWanted(client, ctx, resource, ns, list, keep) : client.List(ctx, resource, ns, list);
+          },
       .watch =
           [&client, resource, ns = options.ns, watch](const Context& ctx, const std::string& version, bool initial,
                                                       const CollectionSource::OnEvent& on_event) {
@@ -80,10 +111,14 @@ class Informer::Impl {
     for (int failures = 0; ctx.Check().ok();) {
       advanced_ = false;
       Status end = Guarded(ctx, [&] { return Session(ctx); });
-      if (end.ok() || advanced_) failures = 0;
+      NoteSessionEnd();
+      if (end.ok() || advanced_) {
+        failures = 0;
+        refused_since_.reset();
+      }
       if (end.ok() || !ctx.Check().ok()) continue;
       ++failures;
-      Note(end.error());
+      if (GivesUp(ctx, end.error())) return;
       if (end.code() == Code::kGone || failures >= kFailuresToListAgain) version_.clear();
       NoteRefusal(end.error());
       Report(ctx, failures, end.error());
@@ -99,6 +134,31 @@ class Informer::Impl {
   std::optional<Error> refusal() const {
     MutexLock lock(mu_);
     return refusal_;
+  }
+
+  Status Include(const Context& ctx, const std::function<void()>& widen,
+                 const std::function<Result<ObjectList>()>& list) {
+    Part part(*this);
+    TRY(BeginPart(ctx, widen, part));
+    std::vector<ObjectPtr> added;
+    Status included = Guarded(ctx, [&]() -> Status {
+      auto listed = list();
+      if (!listed.ok()) return listed.error();
+      Store::Objects objects;
+      for (Object& object : listed->items) {
+        Store::Key key{object.ns(), object.name()};
+        objects[std::move(key)] = Trimmed(std::move(object));
+      }
+      added = Add(part, std::move(objects));
+      return Ok();
+    });
+    for (const ObjectPtr& object : added) Tell(ctx, {nullptr, object});
+    return included;
+  }
+
+  void Prune(std::string_view ns) {
+    MutexLock lock(mu_);
+    if (options_.keep) store.Prune(ns, options_.keep);
   }
 
   Status WaitForSync(const Context& ctx) const {
@@ -130,10 +190,79 @@ class Informer::Impl {
   Store store;
 
  private:
+  // Something that is being included: what the watch has told of meanwhile is at least as good as what is listed.
+  struct Part {
+    explicit Part(Impl& its) : of(its) {}
+    ~Part() {
+      MutexLock lock(of.mu_);
+      std::erase(of.parts_, this);
+    }
+    Impl& of;
+    int replaced = 0;  // listings before
+    std::set<Store::Key> told;
+  };
+
   void Note(std::optional<Error> trouble) {
     MutexLock lock(mu_);
     trouble_ = std::move(trouble);
     sync_changed_.notify_all();
+  }
+
+  // Who waits for the first state learns of an error, but for a refusal that may pass.
+  bool GivesUp(const Context& ctx, const Error& error) {
+    bool given_up = false;
+    if (!IsOfKind(error)) {
+      refused_since_.reset();
+    } else if (options_.give_up) {
+      const MonoTime now = ctx.clock->Monotonic();
+      if (!refused_since_) refused_since_ = now;
+      if (now - *refused_since_ < kRefusedFor) return false;
+      given_up = Guarded(ctx, [&] { return options_.give_up(ctx, error), Ok(); }).ok();
+    }
+    Note(error);
+    return given_up;
+  }
+
+  void NoteSessionEnd() {
+    MutexLock lock(mu_);
+    listing_ = false;
+    sync_changed_.notify_all();
+  }
+
+  void BeginListing(const Context& ctx) {
+    MutexLock lock(mu_);
+    listing_ = true;
+    if (!listing_since_) listing_since_ = ctx.clock->Monotonic();
+  }
+
+  // What a listing that is under way has passed by already would be missing.
+  Status BeginPart(const Context& ctx, const std::function<void()>& widen, Part& part) {
+    MutexLock lock(mu_);
+    MonoTime deadline = ctx.deadline.value_or(MonoTime::max());
+    if (listing_since_) deadline = std::min(deadline, *listing_since_ + kListingAwaited);
+    if (!ctx.clock->WaitUntil(sync_changed_, mu_, ctx.stop, deadline, [this] {
+          mu_.AssertHeld();
+          return !listing_;
+        })) {
+      return Error{Code::kUnavailable, "waiting for " + resource.plural, {}};
+    }
+    part.replaced = replaced_;
+    parts_.push_back(&part);
+    widen();
+    return Ok();
+  }
+
+  // A whole listing meanwhile is at least as good, too. Returns what is new in the store.
+  std::vector<ObjectPtr> Add(const Part& part, Store::Objects objects) {
+    std::vector<ObjectPtr> added;
+    MutexLock lock(mu_);
+    for (auto& [key, object] : objects) {
+      if (part.replaced != replaced_ || part.told.contains(key) || store.Get(key.first, key.second)) continue;
+      if (options_.keep && !options_.keep(*object)) continue;
+      store.Put(object);
+      added.push_back(std::move(object));
+    }
+    return added;
   }
 
   // One request after which the next step is clear, or a list and a watch.
@@ -144,6 +273,7 @@ class Informer::Impl {
   }
 
   Status List(const Context& ctx) {
+    BeginListing(ctx);
     ObjectList list = TRY(source_.list(ctx));
     // Only now it is certain that the streaming list was refused for what it is, not for a bad selector.
     if (list_next_) server_->NoStreamedLists();
@@ -156,6 +286,7 @@ class Informer::Impl {
 
   Status Watch(const Context& ctx, bool initial) {
     Store::Objects arrivals;
+    if (initial) BeginListing(ctx);
     bool loading = initial, heard = false;
     MonoTime start = ctx.clock->Monotonic();
     Status end = source_.watch(ctx, version_, initial, [&](WatchEvent event) -> Status {
@@ -195,17 +326,28 @@ class Informer::Impl {
   // An event counts once it is stored: one that a transform can't take comes again.
   Status TakeEvent(const Context& ctx, WatchEvent event) {
     std::string version = event.object.resource_version();
-    std::optional<Store::Change> change;
-    switch (event.type) {
-      case WatchEvent::Type::kAdded:
-      case WatchEvent::Type::kModified: change = store.Put(Trimmed(std::move(event.object))); break;
-      case WatchEvent::Type::kDeleted: change = Removed(std::move(event.object)); break;
-      case WatchEvent::Type::kBookmark: break;
-    }
+    std::optional<Store::Change> change = Take(std::move(event));
     advanced_ = true;
     version_ = std::move(version);
     if (change) Tell(ctx, *change);
     return Ok();
+  }
+
+  std::optional<Store::Change> Take(WatchEvent event) {
+    MutexLock lock(mu_);
+    if (event.type == WatchEvent::Type::kBookmark) return std::nullopt;
+    const bool gone = event.type == WatchEvent::Type::kDeleted;
+    if (options_.keep) {
+      const bool kept = options_.keep(event.object);
+      Store::Key key{event.object.ns(), event.object.name()};
+      const ObjectPtr known = store.Get(key.first, key.second);
+      for (Part* part : parts_) part->told.insert(key);
+      if (!kept && !known) return std::nullopt;
+      // Include has brought what the watch has yet to tell.
+      if (known && IsOlder(event.object, *known)) return std::nullopt;
+      if (!kept && !gone) return store.Remove(event.object.ns(), event.object.name());
+    }
+    return gone ? Removed(std::move(event.object)) : store.Put(Trimmed(std::move(event.object)));
   }
 
   // As the server tells of its end: with the version of that.
@@ -219,9 +361,18 @@ class Informer::Impl {
   // A listed version that the store has already is kept, not doubled.
   void Arrive(Store::Objects& objects, Object object) {
     Store::Key key{object.ns(), object.name()};
+    if (!Wanted(object)) {
+      objects.erase(key);  // it may have been before it changed
+      return;
+    }
     ObjectPtr known = store.Get(key.first, key.second);
     ObjectPtr arrived = Trimmed(std::move(object));
     objects[std::move(key)] = SameVersion(known, arrived) ? known : arrived;
+  }
+
+  bool Wanted(const Object& object) const {
+    MutexLock lock(mu_);
+    return !options_.keep || options_.keep(object);
   }
 
   ObjectPtr Trimmed(Object object) const {
@@ -235,7 +386,16 @@ class Informer::Impl {
   }
 
   void Replace(const Context& ctx, Store::Objects objects) {
-    for (const Store::Change& change : store.Replace(std::move(objects))) Tell(ctx, change);
+    std::vector<Store::Change> changes;
+    {
+      MutexLock lock(mu_);
+      changes = store.Replace(std::move(objects));
+      ++replaced_;
+      listing_ = false;
+      listing_since_.reset();
+      sync_changed_.notify_all();
+    }
+    for (const Store::Change& change : changes) Tell(ctx, change);
     MutexLock lock(mu_);
     synced_ = true;
     trouble_.reset();
@@ -263,11 +423,16 @@ class Informer::Impl {
   std::string version_;     // to resume from; "" to list
   bool list_next_ = false;  // the streaming list was refused
   bool advanced_ = false;   // the last session brought something
+  std::optional<MonoTime> refused_since_;
   mutable Mutex mu_;
   mutable std::condition_variable_any sync_changed_;
   bool synced_ CAPI_GUARDED_BY(mu_) = false;
   std::optional<Error> trouble_ CAPI_GUARDED_BY(mu_);  // of the last try, while there is no state
   std::optional<Error> refusal_ CAPI_GUARDED_BY(mu_);
+  bool listing_ CAPI_GUARDED_BY(mu_) = false;                   // what is there is under way
+  std::optional<MonoTime> listing_since_ CAPI_GUARDED_BY(mu_);  // with what failed between
+  int replaced_ CAPI_GUARDED_BY(mu_) = 0;                       // listings so far
+  std::vector<Part*> parts_ CAPI_GUARDED_BY(mu_);               // that are being included
 };
 
 Informer::Informer(Client& client, Resource resource, InformerOptions options, Handler handler) {
@@ -288,8 +453,14 @@ bool Informer::Synced() const { return impl_->Synced(); }
 Status Informer::WaitForSync(const Context& ctx) const { return impl_->WaitForSync(ctx); }
 Status Informer::AwaitState(const Context& ctx) const { return impl_->AwaitState(ctx); }
 std::optional<Error> Informer::refusal() const { return impl_->refusal(); }
+Status Informer::Include(const Context& ctx, const std::function<void()>& widen,
+                         const std::function<Result<ObjectList>()>& list) {
+  return impl_->Include(ctx, widen, list);
+}
+void Informer::Prune(std::string_view ns) { impl_->Prune(ns); }
 ObjectPtr Informer::Get(std::string_view ns, std::string_view name) const { return impl_->store.Get(ns, name); }
 std::vector<ObjectPtr> Informer::List() const { return impl_->store.List(); }
+std::vector<ObjectPtr> Informer::List(std::string_view ns) const { return impl_->store.List(ns); }
 const Resource& Informer::resource() const { return impl_->resource; }
 
 }  // namespace capi::kube

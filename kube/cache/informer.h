@@ -21,6 +21,15 @@ struct InformerOptions {
   // Changes an object before it is stored: drop what nobody reads (managedFields, schemas), to keep memory small. It
   // leaves namespace, name, uid and resourceVersion alone. Where it throws, the object is asked for again.
   std::function<void(Object&)> transform;
+  // Of a collection of which only some is wanted: the rest is dropped as it comes, neither stored nor told. An object
+  // that isn't wanted any more is told as deleted. Asked in several threads, and under a lock: it must not call the
+  // informer; and of what `transform` leaves as it was. What it takes may grow (Include) and shrink (Prune). Null: all
+  // is wanted.
+  std::function<bool(const Object&)> keep;
+  // Of a collection that one can do without: where the server has refused it for two seconds, with a state or without
+  // one, this is called with its last answer, in the thread of Run, which then returns. No outage is a refusal. Whoever
+  // waits for the first state isn't told of a refusal before. Null: it is asked for without an end.
+  std::function<void(const Context&, const Error&)> give_up;
 };
 
 // The requests of an informer: as Client::List and Client::Watch of one collection.
@@ -37,8 +46,8 @@ struct CollectionSource {
 class Informer {
  public:
   // `was` is null for an added object, `is` for a deleted one: then `was` has the version of its end where the watch
-  // told of that, and the last one that was seen where a new list lacks it. Called from the informer's thread, outside
-  // of its lock, after the store has changed. What it throws is logged, and costs it that change.
+  // told of that, and the last one that was seen where a new list lacks it. Called from the informer's thread (and that
+  // of Include), outside of its lock, after the store has changed. What it throws is logged, and costs it that change.
   using Handler = std::function<void(const ObjectPtr& was, const ObjectPtr& is)>;
 
   Informer(Client& client, Resource resource, InformerOptions options, Handler handler);
@@ -61,8 +70,19 @@ class Informer {
   // there is a state, and where the answer says nothing of the kind: an outage, a token that has run out.
   std::optional<Error> refusal() const;
 
+  // `keep` takes more from now on: `widen` makes it so, while no listing is under way, and `list` asks the server for
+  // what is there of that. When this returns, it is in the store, and the watch tells each later change: no event is
+  // lost between the two, and no state of an object comes back that is older than the listed one. The handler is told,
+  // in this thread, of what the store didn't have, as added. An error: what is there of it may be missing; kUnavailable
+  // where a listing lasts: it is waited for no longer than the context, and all who come wait 20 seconds together.
+  Status Include(const Context& ctx, const std::function<void()>& widen,
+                 const std::function<Result<ObjectList>()>& list);
+  // `keep` takes less in that namespace: what it doesn't is dropped, which nobody is told.
+  void Prune(std::string_view ns);
+
   ObjectPtr Get(std::string_view ns, std::string_view name) const;  // null where there is none
   std::vector<ObjectPtr> List() const;                              // sorted by namespace and name
+  std::vector<ObjectPtr> List(std::string_view ns) const;           // of one namespace
   const Resource& resource() const;
 
  private:

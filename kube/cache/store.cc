@@ -22,6 +22,15 @@ std::vector<ObjectPtr> Store::List() const {
   return out;
 }
 
+std::vector<ObjectPtr> Store::List(std::string_view ns) const {
+  MutexLock lock(mu_);
+  std::vector<ObjectPtr> out;
+  for (auto at = objects_.lower_bound(Less::View(ns, "")); at != objects_.end() && at->first.first == ns; ++at) {
+    out.push_back(at->second);
+  }
+  return out;
+}
+
 std::optional<Store::Change> Store::Put(ObjectPtr object) {
   Key key{object->ns(), object->name()};
   MutexLock lock(mu_);
@@ -54,6 +63,13 @@ std::vector<Store::Change> Store::Replace(Objects objects) {
     if (was != is && !SameVersion(was, is)) out.push_back({was, is});
   }
   return out;
+}
+
+void Store::Prune(std::string_view ns, const std::function<bool(const Object&)>& keep) {
+  MutexLock lock(mu_);
+  for (auto at = objects_.lower_bound(Less::View(ns, "")); at != objects_.end() && at->first.first == ns;) {
+    at = keep(*at->second) ? std::next(at) : objects_.erase(at);
+  }
 }
 
 }  // namespace capi::kube

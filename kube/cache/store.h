@@ -1,6 +1,7 @@
 // The objects of one collection, by namespace and name.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -33,13 +34,16 @@ class Store {
   };
 
   ObjectPtr Get(std::string_view ns, std::string_view name) const;
-  std::vector<ObjectPtr> List() const;  // sorted by namespace and name
+  std::vector<ObjectPtr> List() const;                     // sorted by namespace and name
+  std::vector<ObjectPtr> List(std::string_view ns) const;  // of one namespace
 
   // nullopt when the store has that version of the object already, or has nothing to remove.
   std::optional<Change> Put(ObjectPtr object);
   std::optional<Change> Remove(std::string_view ns, std::string_view name);
   // All at once, for readers: what isn't in `objects` is gone. Deletions come first.
   std::vector<Change> Replace(Objects objects);
+  // Drops what of a namespace isn't kept any more.
+  void Prune(std::string_view ns, const std::function<bool(const Object&)>& keep);
 
  private:
   mutable Mutex mu_;

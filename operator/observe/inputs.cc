@@ -30,9 +30,10 @@ Result<std::optional<Referenced>> Observer::Find(const Context& ctx, const std::
                                                  const std::optional<api::ObjectRef>& ref) {
   if (!ref) return std::optional<Referenced>();
   const std::string field = "metadata.name=" + ref->name;
-  auto informer = TRY(watches_.Need(ctx, {Purpose::kReferenced, kube::Builtin(kind), ref->ns, "", field, true}, key));
-  kube::ObjectPtr found = informer->Get(ref->ns, ref->name);
-  Referenced out{*ref, found != nullptr, found ? found->uid() + "/" + found->resource_version() : ""};
+  const auto found =
+      TRY(watches_.Select(ctx, {Purpose::kReferenced, kube::Builtin(kind), ref->ns, "", field, true}, key));
+  Referenced out{*ref, !found.empty(), ""};
+  if (out.exists) out.stamp = found.front()->uid() + "/" + found.front()->resource_version();
   return std::optional<Referenced>(out);
 }
 
@@ -53,12 +54,18 @@ Result<std::vector<StoredRelease>> Observer::Releases(const Context& ctx, const 
     labels.erase(std::string(api::kLabelManagedBy));
     selector = TRY(kube::LabelSelector::Parse(api::SelectorOf(labels)));
   }
-  auto informer = TRY(watches_.Need(ctx, watch, key));
+  std::vector<kube::ObjectPtr> maps;
+  if (watch.ns.empty()) {
+    auto informer = TRY(watches_.Need(ctx, watch, key));
+    maps = informer->List(provider.id.ns);
+  } else {
+    maps = TRY(watches_.Select(ctx, watch, key));
+  }
   auto awaited = just_stored_.Awaited(key);
   std::vector<StoredRelease> releases;
-  for (const auto& map : informer->List()) {
+  for (const auto& map : maps) {
     const Json* labels = capi::Find(map->json(), {"metadata", "labels"});
-    if (map->ns() == provider.id.ns && selector->Matches(labels == nullptr ? Json() : *labels)) {
+    if (selector->Matches(labels == nullptr ? Json() : *labels)) {
       releases.push_back(api::ReadStoredRelease(*map));
     }
   }

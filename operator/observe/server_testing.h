@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <functional>
 #include <map>
@@ -17,7 +18,7 @@
 namespace capi::ops::testing {
 
 // A watch gets all objects of its collection, or the one that its field selector names, a mark, and then what Send is
-// told of these; a list gets all objects; what is unknown is a 404. Thread-safe.
+// told of these; a list gets all objects, or that one; what is unknown is a 404. Thread-safe.
 class WatchServer {
  public:
   WatchServer() {
@@ -44,12 +45,40 @@ class WatchServer {
     MutexLock lock(mu_);
     held_until_ = watches;
   }
+  // Whoever asks for all of the collection, and not for one name, is refused, from now on or (0) no more.
+  void Refuse(const std::string& collection, int status = 403) {
+    MutexLock lock(mu_);
+    refused_[collection] = status;
+  }
+  // Called in the server's threads for each request that is refused so.
+  void OnRefusal(std::function<void()> call) {
+    MutexLock lock(mu_);
+    on_refusal_ = std::move(call);
+  }
   // An event for all watches of the collection that are open: "MODIFIED", say.
   void Send(const std::string& collection, const char* type, const Json& object) {
     MutexLock lock(mu_);
-    for (const auto& [watched, name, peer] : open_) {
-      if (watched == collection && IsOf(object, name)) peer->Write(Event(type, object));
-    }
+    SendLocked(collection, type, object);
+  }
+  // The same, and from then on the collection has the object in that state.
+  void Change(const std::string& collection, const char* type, const Json& object) {
+    MutexLock lock(mu_);
+    std::vector<Json>& objects = collections_[collection];
+    std::erase_if(objects, [&](const Json& o) {
+      return o["metadata"]["name"] == object["metadata"]["name"] &&
+             o["metadata"]["namespace"] == object["metadata"]["namespace"];
+    });
+    if (std::string_view(type) != "DELETED") objects.push_back(object);
+    SendLocked(collection, type, object);
+  }
+  size_t open() {  // watches
+    MutexLock lock(mu_);
+    return open_.size();
+  }
+  bool IsWatched(const std::string& collection) {  // all of it, now
+    MutexLock lock(mu_);
+    return std::any_of(open_.begin(), open_.end(),
+                       [&](const Watch& w) { return w.collection == collection && w.name.empty(); });
   }
   int watched(const std::string& collection) { return Count(watched_, collection); }  // requests so far
   int listed(const std::string& collection) { return Count(listed_, collection); }
@@ -61,8 +90,14 @@ class WatchServer {
     std::string collection, name;  // "" for all names
     http_testing::Peer* peer;
   };
+  void SendLocked(const std::string& collection, const char* type, const Json& object) CAPI_REQUIRES(mu_) {
+    for (const auto& [watched, name, peer] : open_) {
+      if (watched == collection && IsOf(object, name)) peer->Write(Event(type, object));
+    }
+  }
+  // The end of a watch is of every name.
   static bool IsOf(const Json& object, const std::string& name) {
-    return name.empty() || GetString(object, {"metadata", "name"}) == name;
+    return name.empty() || !object.contains("metadata") || GetString(object, {"metadata", "name"}) == name;
   }
   // Of the field selector of a request's target.
   static std::string NameIn(const std::string& target) {
@@ -90,8 +125,14 @@ class WatchServer {
       const std::string target = head.substr(at, head.find(' ', at) - at);
       const std::string path = target.substr(0, target.find('?'));
       bool watch = target.find("watch=true") != std::string::npos;
-      if (watch && Stream(peer, path, NameIn(target))) return;
-      peer.Write(head.starts_with("GET ") ? Plain(path, watch) : Written(path, head));
+      const std::string name = NameIn(target);
+      if (const int status = Refused(path, name); status != 0) {
+        const char* reason = status == 403 ? "Forbidden" : "InternalError";
+        peer.Write(Whole(status, ToJsonText({{"kind", "Status"}, {"reason", reason}, {"code", status}})));
+        continue;
+      }
+      if (watch && Stream(peer, path, name)) return;
+      peer.Write(head.starts_with("GET ") ? Plain(path, name, watch) : Written(path, head));
     }
   }
 
@@ -122,7 +163,19 @@ class WatchServer {
     return true;
   }
 
-  std::string Plain(const std::string& path, bool watch) {
+  int Refused(const std::string& path, const std::string& name) {
+    std::function<void()> call;
+    int status = 0;
+    {
+      MutexLock lock(mu_);
+      if (auto refused = refused_.find(path); name.empty() && refused != refused_.end()) status = refused->second;
+      if (status != 0) call = on_refusal_;
+    }
+    if (call) call();
+    return status;
+  }
+
+  std::string Plain(const std::string& path, const std::string& name, bool watch) {
     MutexLock lock(mu_);
     int status = 200;
     std::string body;
@@ -130,7 +183,11 @@ class WatchServer {
       body = it->second;
     } else if (auto list = collections_.find(path); list != collections_.end() && !watch) {
       ++listed_[path];
-      body = ToJsonText({{"metadata", {{"resourceVersion", "100"}}}, {"items", list->second}});
+      Json items = Json::array();
+      for (const Json& object : list->second) {
+        if (IsOf(object, name)) items.push_back(object);
+      }
+      body = ToJsonText({{"metadata", {{"resourceVersion", "100"}}}, {"items", std::move(items)}});
     } else {
       status = 404;
       body = R"({"kind":"Status","reason":"NotFound","code":404,"message":"there is none"})";
@@ -158,6 +215,8 @@ class WatchServer {
   Mutex mu_;
   std::map<std::string, std::vector<Json>> collections_;
   std::map<std::string, std::string> answers_;
+  std::map<std::string, int> refused_;
+  std::function<void()> on_refusal_;
   std::function<int(const std::string&)> write_status_;
   std::vector<Watch> open_;
   std::map<std::string, int> watched_, listed_;

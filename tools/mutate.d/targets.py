@@ -75,6 +75,7 @@ TARGETS = (
     + [Target(f"operator/{name}.cc", ("compare",), "operator_test") for name in ("observe/just_stored", "process_metrics")]
     + [Target("operator/act/adopt_inventory.cc", _EXPRESSIONS, "operator_test", ("WithoutProvider",))]  # the rest asks a server
     + [Target("operator/observe/unseen_writes.cc", _EXPRESSIONS, "operator_test")]
+    + [Target("operator/observe/selections/selections.cc", _EXPRESSIONS, "operator_observe_test")]
     + [Target("operator/metrics_readers.cc", _EXPRESSIONS, "operator_test"), Target("operator/review_turns.cc", _EXPRESSIONS, "operator_test")]
     + [Target("lifecycle/in_use.cc", _EXPRESSIONS, "lifecycle_test", _IN_USE)]
     + [Target(f"lifecycle/{name}.cc", _EXPRESSIONS, "lifecycle_test") for name in ("deletion", "plan/crd_stages", "plan/removal")]
