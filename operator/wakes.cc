@@ -133,7 +133,8 @@ bool IsNews(const Watches::Event& event) {
 // would have a thousand of them before the next edit. What all share is as the change of a sibling: each release that
 // is stored wakes all of its Namespace.
 Priority PriorityOf(const Watches::Event& event) {
-  if (event.first || event.watch.IsShared()) return kOthers;
+  const bool of_all = event.watch.IsShared() || event.watch.purpose == Watches::Purpose::kCertManager;
+  if (event.first || of_all) return kOthers;
   const bool of_one = event.watch.purpose == Watches::Purpose::kReferenced && event.users.size() == 1;
   return of_one ? Priority::kNow : Priority::kNormal;
 }

@@ -198,7 +198,7 @@ TEST(Wakes, AnObjectsChange) {
 }
 
 // Who asked for a watch of his own: its Secret, his Namespace's release, his Namespace, what may be in use. And how
-// soon (F10): what its spec alone names at once, what many share after all else.
+// soon (F10): what its spec alone names at once, what all share after all else.
 TEST(Wakes, WhoAskedForTheWatch) {
   struct Case {
     std::string_view name;
@@ -218,7 +218,9 @@ TEST(Wakes, WhoAskedForTheWatch) {
   const Watches::Key namespaces{Purpose::kNamespaces, kube::Builtin("Namespace"), "", "", "", true};
   const Watches::Key crds{Purpose::kNewKinds, kube::Builtin("CustomResourceDefinition"), "", "", "", true};
   const Watches::Key in_use{Purpose::kInUse, machines, "", "", "", true};
+  const Watches::Key cert_manager{Purpose::kCertManager, kube::Builtin("Deployment"), "", "app=c", "", false};
   const Case cases[] = {
+      {"cert-manager, for which all wait (I19)", cert_manager, "c", "c", Case::kChanges, kLater},
       {"the Secret of variables (I7)", secret, "a", "s", Case::kChanges, kNow},
       {"a Secret that others name, too", secret, "a", "s", Case::kChanges, kNormal, false, {"aws", "azure"}},
       {"the Secret was there", secret, "a", "s", Case::kComes, kLater, true},

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <condition_variable>
-#include <set>
+#include <map>
 
 #include "base/caught.h"
 #include "kube/client/status_error.h"
@@ -14,8 +14,8 @@ namespace {
 constexpr Seconds kShortWatch(1);
 // Failures in a row after which it isn't the time of the server but our version that is at fault (a restored etcd).
 constexpr int kFailuresToListAgain = 5;
-// While an API server starts, it may refuse what it will allow.
-constexpr Seconds kRefusedFor(2);
+// A right may be made anew, which takes a moment. Nobody waits then: there is a state.
+constexpr Seconds kRefusedLaterFor(30);
 // How long a listing is waited for by who wants more of the collection.
 constexpr Seconds kListingAwaited(20);
 
@@ -49,10 +49,7 @@ Status Guarded(const Context& ctx, Step step) {
 }
 
 // Resource versions are decimal numbers that grow (Kubernetes promises so since 1.35; etcd always did).
-bool IsOlder(const Object& a, const Object& b) {
-  const std::string left = a.resource_version(), right = b.resource_version();
-  return left.size() != right.size() ? left.size() < right.size() : left < right;
-}
+bool IsOlder(std::string_view a, std::string_view b) { return a.size() != b.size() ? a.size() < b.size() : a < b; }
 
 // Object by object, as there may be any number that nobody wants. The version is from before: what changes while the
 // pages are read may be in them or not, and the watch tells it.
@@ -190,7 +187,7 @@ class Informer::Impl {
   Store store;
 
  private:
-  // Something that is being included: what the watch has told of meanwhile is at least as good as what is listed.
+  // Something that is being included: what the watch tells meanwhile may be newer than what is listed.
   struct Part {
     explicit Part(Impl& its) : of(its) {}
     ~Part() {
@@ -198,8 +195,8 @@ class Informer::Impl {
       std::erase(of.parts_, this);
     }
     Impl& of;
-    int replaced = 0;  // listings before
-    std::set<Store::Key> told;
+    int replaced = 0;                        // listings before
+    std::map<Store::Key, std::string> told;  // the last versions
   };
 
   void Note(std::optional<Error> trouble) {
@@ -211,12 +208,12 @@ class Informer::Impl {
   // Who waits for the first state learns of an error, but for a refusal that may pass.
   bool GivesUp(const Context& ctx, const Error& error) {
     bool given_up = false;
-    if (!IsOfKind(error)) {
+    if (!IsOfKind(error) || error.code == Code::kUnavailable) {
       refused_since_.reset();
     } else if (options_.give_up) {
       const MonoTime now = ctx.clock->Monotonic();
       if (!refused_since_) refused_since_ = now;
-      if (now - *refused_since_ < kRefusedFor) return false;
+      if (now - *refused_since_ < (Synced() ? kRefusedLaterFor : options_.refused_for)) return false;
       given_up = Guarded(ctx, [&] { return options_.give_up(ctx, error), Ok(); }).ok();
     }
     Note(error);
@@ -257,7 +254,9 @@ class Informer::Impl {
     std::vector<ObjectPtr> added;
     MutexLock lock(mu_);
     for (auto& [key, object] : objects) {
-      if (part.replaced != replaced_ || part.told.contains(key) || store.Get(key.first, key.second)) continue;
+      if (part.replaced != replaced_ || store.Get(key.first, key.second)) continue;
+      auto told = part.told.find(key);
+      if (told != part.told.end() && !IsOlder(told->second, object->resource_version())) continue;
       if (options_.keep && !options_.keep(*object)) continue;
       store.Put(object);
       added.push_back(std::move(object));
@@ -341,10 +340,10 @@ class Informer::Impl {
       const bool kept = options_.keep(event.object);
       Store::Key key{event.object.ns(), event.object.name()};
       const ObjectPtr known = store.Get(key.first, key.second);
-      for (Part* part : parts_) part->told.insert(key);
+      for (Part* part : parts_) part->told[key] = event.object.resource_version();
       if (!kept && !known) return std::nullopt;
       // Include has brought what the watch has yet to tell.
-      if (known && IsOlder(event.object, *known)) return std::nullopt;
+      if (known && IsOlder(event.object.resource_version(), known->resource_version())) return std::nullopt;
       if (!kept && !gone) return store.Remove(event.object.ns(), event.object.name());
     }
     return gone ? Removed(std::move(event.object)) : store.Put(Trimmed(std::move(event.object)));

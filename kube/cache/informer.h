@@ -26,10 +26,11 @@ struct InformerOptions {
   // informer; and of what `transform` leaves as it was. What it takes may grow (Include) and shrink (Prune). Null: all
   // is wanted.
   std::function<bool(const Object&)> keep;
-  // Of a collection that one can do without: where the server has refused it for two seconds, with a state or without
-  // one, this is called with its last answer, in the thread of Run, which then returns. No outage is a refusal. Whoever
-  // waits for the first state isn't told of a refusal before. Null: it is asked for without an end.
+  // Of a collection that one can do without: where the server has refused it for `refused_for`, or, with a state, for
+  // half a minute, this is called with its last answer, in the thread of Run, which then returns. No outage is a
+  // refusal. Whoever waits for the first state isn't told of a refusal before. Null: it is asked for without an end.
   std::function<void(const Context&, const Error&)> give_up;
+  Seconds refused_for{2};  // an API server that starts may refuse what it will allow
 };
 
 // The requests of an informer: as Client::List and Client::Watch of one collection.

@@ -80,7 +80,6 @@ class ForEachTest : public ::testing::Test {
 };
 
 TEST_F(ForEachTest, SeesAllPagesToTheirEnd) {
-  const std::string cut = PageOf("ab").substr(0, PageOf("ab").size() - 4);
   struct Case {
     std::string name;
     std::map<std::string, Page> pages;
@@ -124,39 +123,6 @@ TEST_F(ForEachTest, SeesAllPagesToTheirEnd) {
        true,
        "a",
        Code::kPermissionDenied},
-      {"half a page", {{"", {200, cut}}}, true, "ab", Code::kInvalidArgument},
-      {"half an item",
-       {{"", {200, R"({"items":[{"metadata":{"name":"a"}},{"metadata":{"na)"}}},
-       true,
-       "a",
-       Code::kInvalidArgument},
-      {"no end of its items",
-       {{"", {200, R"({"items":[{"metadata":{"name":"a"}},)"}}},
-       true,
-       "a",
-       Code::kInvalidArgument},
-      {"an item that is no JSON",
-       {{"", {200, R"({"items":[{"metadata":{"name":"a"}},{]}],"metadata":{}})"}}},
-       true,
-       "a",
-       Code::kInvalidArgument},
-      {"no comma between two",
-       {{"", {200, R"({"items":[{"metadata":{"name":"a"}}{}]})"}}},
-       true,
-       "a",
-       Code::kInvalidArgument},
-      {"no list", {{"", {200, "{}"}}}, true, "", Code::kInternal},
-      {"items that are no array",
-       {{"", {200, R"({"items":{"a":{"metadata":{"name":"a"}}}})"}}},
-       true,
-       "",
-       Code::kInternal},
-      {"what is no object", {{"", {200, R"({"items":[{"metadata":{"name":"a"}},7,{}]})"}}}, true, "a", Code::kInternal},
-      {"items twice",
-       {{"", {200, R"({"items":[{"metadata":{"name":"a"}}],"items":[{}]})"}}},
-       true,
-       "a",
-       Code::kInternal},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
@@ -169,6 +135,36 @@ TEST_F(ForEachTest, SeesAllPagesToTheirEnd) {
     if (c.fails) {
       EXPECT_EQ(all.code(), *c.fails) << all.error().message;
     }
+  }
+}
+
+// What came before it was seen.
+TEST_F(ForEachTest, RefusesWhatIsNoList) {
+  struct Case {
+    std::string_view name;
+    std::string page;
+    std::string_view seen;
+    Code code;
+  };
+  const Case cases[] = {
+      {"half a page", PageOf("ab").substr(0, PageOf("ab").size() - 4), "ab", Code::kInvalidArgument},
+      {"half an item", R"({"items":[{"metadata":{"name":"a"}},{"metadata":{"na)", "a", Code::kInvalidArgument},
+      {"no end of its items", R"({"items":[{"metadata":{"name":"a"}},)", "a", Code::kInvalidArgument},
+      {"an item that is no JSON", R"({"items":[{"metadata":{"name":"a"}},{]}],"metadata":{}})", "a",
+       Code::kInvalidArgument},
+      {"no comma between two", R"({"items":[{"metadata":{"name":"a"}}{}]})", "a", Code::kInvalidArgument},
+      {"no list", "{}", "", Code::kInternal},
+      {"items that are no array", R"({"items":{"a":{"metadata":{"name":"a"}}}})", "", Code::kInternal},
+      {"what is no object", R"({"items":[{"metadata":{"name":"a"}},7,{}]})", "a", Code::kInternal},
+      {"items twice", R"({"items":[{"metadata":{"name":"a"}}],"items":[{}]})", "a", Code::kInternal},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    Has({{"", {200, c.page}}});
+    Status all = See({.may_change = true}, nullptr);
+    EXPECT_EQ(seen_, c.seen);
+    ASSERT_FALSE(all.ok());
+    EXPECT_EQ(all.code(), c.code) << all.error().message;
   }
 }
 

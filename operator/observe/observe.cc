@@ -129,15 +129,31 @@ void Observer::Forget(const std::string& key) {
   awaited_groups_.erase(key);
 }
 
-// Reads are at stored versions, but what can't be read (no conversion while the manager is down) isn't nothing (P3).
-Status Observer::ObserveUse(const Context& ctx, const std::string& key, Observation& o) {
+// Those of the inventory that are there. The watch doesn't show one that has lost its label, and who uses it uses it
+// all the same (X2).
+Result<std::vector<kube::ObjectPtr>> Observer::CrdsInUse(const Context& ctx, const std::string& key,
+                                                         const kube::Inventory& inventory) {
   auto informer = TRY(Crds(ctx, key));
   std::vector<kube::ObjectPtr> crds;
-  for (const auto& [id, entry] : o.inventory.entries()) {
-    kube::ObjectPtr crd = IsCrd(id) ? informer->Get("", id.name) : nullptr;
-    if (crd) crds.push_back(std::move(crd));
+  for (const auto& [id, entry] : inventory.entries()) {
+    if (!IsCrd(id)) continue;
+    kube::ObjectPtr crd = informer->Get("", id.name);
+    if (!crd) {
+      auto live = client_.Get(ctx.InOwnName(), kube::Builtin("CustomResourceDefinition"), "", id.name);
+      if (!live.ok() && live.code() == Code::kNotFound) continue;
+      if (!live.ok()) return live.error().With(id.ToString());
+      SlimCrd(*live);
+      crd = std::make_shared<const kube::Object>(std::move(live).value());
+    }
+    crds.push_back(std::move(crd));
   }
-  auto users = use_.Find(ctx, key, crds);
+  return crds;
+}
+
+// Reads are at stored versions, but what can't be read (no conversion while the manager is down) isn't nothing (P3).
+Status Observer::ObserveUse(const Context& ctx, const std::string& key, Observation& o) {
+  auto crds = CrdsInUse(ctx, key, o.inventory);
+  auto users = crds.ok() ? use_.Find(ctx, key, *crds) : crds.error();
   TRY(ctx.Check());
   if (users.ok()) {
     o.users = std::move(users).value();

@@ -339,12 +339,13 @@ TEST_F(ObserveTest, WhoWaitsForAKindAwaitsTheCrdsOfItsGroup) {
   EXPECT_TRUE(observer_.Awaits(kKey, "foxes.x.io"));
 }
 
+const Json kUsed = *ParseJson(R"({"metadata":{"name":"a","uid":"u","resourceVersion":"1",
+  "labels":{"cluster.x-k8s.io/cluster-name":"c"}}})");
+
 // X2: as long as what was found is there, nothing is read again: its watch tells.
 TEST_F(ObserveTest, WhatIsInUseIsReadOnceAndThenWatched) {
   auto crd = CrdOfAs();
-  const Json used = *ParseJson(R"({"metadata":{"name":"a","uid":"u","resourceVersion":"1",
-    "labels":{"cluster.x-k8s.io/cluster-name":"c"}}})");
-  server_.Has("/apis/x/v1/as", {used});
+  server_.Has("/apis/x/v1/as", {kUsed});
   for (int i = 0; i < 3; ++i) {
     auto users = use_.Find(ctx_, kKey, {crd});
     ASSERT_TRUE(users.ok()) << users.error().message;
@@ -411,9 +412,7 @@ TEST_F(ObserveTest, WhatBelongsNoMoreIsNotNamed) {
 // X2, P3: a watch at a version that isn't served any more, or of a CRD that is gone, shows for ever what it showed
 // last.
 TEST_F(ObserveTest, WhatIsNotServedAnyMoreIsLookedForAnew) {
-  const Json used = *ParseJson(R"({"metadata":{"name":"a","uid":"u","resourceVersion":"1",
-    "labels":{"cluster.x-k8s.io/cluster-name":"c"}}})");
-  server_.Has("/apis/x/v1/as", {used});
+  server_.Has("/apis/x/v1/as", {kUsed});
   ASSERT_TRUE(use_.Find(ctx_, kKey, {CrdOfAs()}).ok());
   Json crd = CrdOfAs()->json();
   crd["spec"]["versions"][0]["name"] = "v2";
@@ -427,6 +426,24 @@ TEST_F(ObserveTest, WhatIsNotServedAnyMoreIsLookedForAnew) {
     use_.Forget(kKey);
     ASSERT_TRUE(use_.Find(ctx_, kKey, {CrdOfAs()}).ok());
   }
+}
+
+// X2: the watch doesn't show a CRD that has lost its label. Its provider was removed in the very look that this led to.
+TEST_F(ObserveTest, ACrdWithoutItsLabelIsInUseAllTheSame) {
+  const std::string crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+  Json json = *ParseJson(R"({"metadata":{"name":"aws","namespace":"aws-system","uid":"u","resourceVersion":"1",
+    "deletionTimestamp":"2026-01-01T00:00:00Z"},"status":{"installedVersion":"v1.0.0","inventory":[
+      {"group":"apiextensions.k8s.io","kind":"CustomResourceDefinition","name":"as.x","version":"v1"}]}})");
+  cache_.OnEvent(api::ProviderType::kInfrastructure, nullptr, std::make_shared<const kube::Object>(std::move(json)));
+  server_.Has("/api/v1/namespaces", {});
+  server_.Has(crds, {});
+  server_.Has("/apis/x/v1/as", {kUsed});
+  auto look = [&] { return *observer_.Observe(ctx_, kKey).value(); };
+  EXPECT_TRUE(look().users.empty() && !look().users_error) << "it is gone";
+  server_.Answer(crds + "/as.x", "{");
+  EXPECT_TRUE(look().users.empty() && look().users_error) << "nobody can tell";
+  server_.Answer(crds + "/as.x", ToJsonText(CrdOfAs()->json()));
+  EXPECT_THAT(look().users, ElementsAre("A a"));
 }
 
 // X2: what was found by its owner isn't kept in mind where that one has never been seen by its watch.
@@ -452,10 +469,8 @@ TEST_F(ObserveTest, WhatIsFoundByOneThatHasGoneIsLookedForAgain) {
 
 // X2: nothing would tell of the end of what has gone between the list and its watch.
 TEST_F(ObserveTest, WhatGoesWhileItIsLookedForIsNoUser) {
-  const Json used = *ParseJson(R"({"metadata":{"name":"a","uid":"u","resourceVersion":"1",
-    "labels":{"cluster.x-k8s.io/cluster-name":"c"}}})");
   server_.Has("/apis/x/v1/as", {});
-  server_.Answer("/apis/x/v1/as", ToJsonText({{"metadata", Json::object()}, {"items", Json::array({used})}}));
+  server_.Answer("/apis/x/v1/as", ToJsonText({{"metadata", Json::object()}, {"items", Json::array({kUsed})}}));
   auto users = use_.Find(ctx_, kKey, {CrdOfAs()});
   ASSERT_FALSE(users.ok());
   EXPECT_EQ(users.code(), Code::kUnavailable) << "nor is there none: the list still says so";

@@ -86,10 +86,11 @@ struct Watches::Kind {
     if (found == shared.end()) found = shared.find("");
     return found == shared.end() ? nullptr : found->second;
   }
-  // That one of them is watched by itself is left from when the shared watch was refused, which goes well now.
-  bool HasPlaceFor(const Key& key) const {
+  // That one of them is watched by itself is left from when the shared watch was refused, which goes well now, or is to
+  // be tried again.
+  bool HasPlaceFor(const Key& key, MonoTime now) const {
     const auto there = SharedOf(key.ns);
-    return all_alone > kAlone && there && there->feed.informer->Synced();
+    return all_alone > kAlone && (there ? there->feed.informer->Synced() : !IsRefused("", now));
   }
   int AloneIn(const std::string& ns) const {
     auto found = alone.find(ns);
@@ -206,9 +207,11 @@ Result<std::vector<kube::ObjectPtr>> Watches::Select(const Context& ctx, const K
   for (;;) {
     auto watch = TRY(StartSelection(ctx, key, user));
     Status there = AwaitSelection(ctx, *watch);
-    if (watch->shared && watch->shared->given_up) continue;
-    TRY(there);
-    return watch->Selected();
+    if (!watch->shared || !watch->shared->given_up) {
+      TRY(there);
+      return watch->Selected();
+    }
+    TRY(ctx.Check());
   }
 }
 
@@ -222,7 +225,8 @@ Result<std::shared_ptr<Watches::Watch>> Watches::StartSelection(const Context& c
     auto found = watches_.find(name);
     if (found != watches_.end()) {
       watch = found->second;
-      if (watch->selection && !watch->shared && kind.HasPlaceFor(key)) former = std::move(watch);
+      if (watch->selection && !watch->shared && kind.HasPlaceFor(key, ctx.clock->Monotonic()))
+        former = std::move(watch);
     }
     if (!watch) {
       watch = TRY(NewSelection(ctx, key, kind));
@@ -271,8 +275,7 @@ Status Watches::Alone(const Context& ctx, Watch& watch) {
       watch.own);
 }
 
-// Few are watched one by one, so that nobody else's objects are seen; and those that are stay so, as moving one could
-// only wake its users for nothing.
+// Few are watched one by one, so that nobody else's objects are seen.
 Result<std::shared_ptr<Watches::Shared>> Watches::SharedFor(const Context& ctx, const Key& key, Kind& kind) {
   if (auto there = kind.SharedOf(key.ns)) return there;
   if (kind.all_alone < kAlone) return std::shared_ptr<Shared>();
@@ -299,8 +302,8 @@ Result<std::shared_ptr<Watches::Shared>> Watches::Share(const Context& ctx, cons
        .metadata_only = true,
        .transform = kube::DropManagedFields,
        .keep = [raw](const kube::Object& object) { return raw->wanted.Take(object); },
-       .give_up = [this, raw, resource](const Context& run,
-                                        const Error& error) { GiveUp(run, *raw, resource, error); }},
+       .give_up = [this, raw, resource](const Context& run, const Error& error) { GiveUp(run, *raw, resource, error); },
+       .refused_for = Seconds(ns.empty() || !kind.IsRefused("", ctx.clock->Monotonic()) ? 2 : 0)},
       [this, raw](const kube::ObjectPtr& was, const kube::ObjectPtr& is) { Tell(*raw, was, is); }, shared->feed));
   kind.shared[ns] = shared;
   return shared;
@@ -462,7 +465,7 @@ void Watches::NoteEnd(const Key& key) {
 void Watches::Stop() {
   std::map<std::string, std::shared_ptr<Watch>> all;
   std::map<std::string, std::unique_ptr<Kind>> kinds;
-  std::vector<std::shared_ptr<Shared>> given_up;  // their threads end by themselves
+  std::vector<std::shared_ptr<Shared>> given_up;
   {
     MutexLock lock(mu_);
     all.swap(watches_);
@@ -474,6 +477,8 @@ void Watches::Stop() {
   for (auto& [name, kind] : kinds) {
     for (auto& [ns, shared] : kind->shared) shared->feed.thread.request_stop();
   }
+  // It is still telling whose watches are lost, and what it holds may be the last of them: it can't join itself.
+  for (auto& shared : given_up) shared->feed.thread.join();
 }
 
 }  // namespace capi::ops

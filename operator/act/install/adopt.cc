@@ -214,8 +214,9 @@ Done Installer::Adopt(const Context& ctx, Observation o) {
     if (held) return held;
     // What ran before is what a failed upgrade goes back to, and nothing of it is rolled out now (U5).
     if (done.rollout) done.rollout->outcome = api::outcome::kSucceeded;
-    done.adopted = fmt::format("Took over what {} installed, at", former.tool);
-    return RemoveMarks(ctx, o, m);
+    held = RemoveMarks(ctx, o, m);
+    if (!held) done.adopted = fmt::format("Took over what {} installed, at", former.tool);
+    return held;
   }();
   KeepFetched(ctx, o, m);
   done.times = m.times;

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <future>
 #include <thread>
 
 #include "base/testing/await.h"
@@ -289,6 +290,7 @@ TEST_F(SelectTest, WhoseSharedWatchIsRefusedLaterIsWatchedByName) {
   for (const char* name : {"a", "b"}) Change("ADDED", Secret("m", name, 1));
   for (const char* user : {"u", "v"}) EXPECT_THAT(Select(ByName("m", "a"), user), ElementsAre("a@1"));
   EXPECT_THAT(Select(ByName("m", "b"), "idle"), ElementsAre("b@1"));
+  server_.OnRefusal([this] { clock_.Advance(Seconds(20)); });
   RefuseNow(kAll);
   ASSERT_TRUE(WasTold("m/metadata.name=a is lost u v"));
   ASSERT_TRUE(WasTold("m/metadata.name=b is lost idle"));
@@ -350,11 +352,13 @@ TEST_F(SelectTest, AWatchIsSharedAgainOnceItIsAllowed) {
   }
   EXPECT_THAT(Select(ByName("m", "a"), "other"), ElementsAre("a@1"));
   EXPECT_EQ(server_.open(), size_t{kAlone} + 3);
+  // A try that fails is told those who shared what it took.
+  clock_.Advance(std::chrono::minutes(11));
+  EXPECT_THAT(Select(ByName("m", "a"), "u"), ElementsAre("a@1"));
+  EXPECT_THAT(Select(ByName("m", "a"), "other"), ElementsAre("a@1"));
+  EXPECT_TRUE(Await([&] { return server_.open() == size_t{kAlone} + 3; }));
   server_.Refuse(kAll, 0);
   clock_.Advance(std::chrono::minutes(11));
-  Change("ADDED", Secret("p", "new", 1));
-  EXPECT_THAT(Select(ByName("p", "new"), "new"), ElementsAre("new@1"));
-  EXPECT_EQ(server_.open(), size_t{kAlone} + 4);
   TakeTold();
   for (const char* ns : {"m", "n", "o"}) EXPECT_THAT(Select(ByName(ns, "a"), "u"), ElementsAre("a@1"));
   EXPECT_THAT(TakeTold(), ElementsAre("m/metadata.name=a is lost other"));
@@ -366,6 +370,33 @@ TEST_F(SelectTest, AWatchIsSharedAgainOnceItIsAllowed) {
     EXPECT_EQ(Select(ByName("alone" + std::to_string(i), "s" + std::to_string(i)), "alone").size(), 1u);
   }
   EXPECT_EQ(server_.open(), size_t{kAlone} + 1);
+}
+
+// What is told of the end of a shared watch needs who is told: its thread was the last to hold it, and joined itself.
+TEST_F(SelectTest, AStopWaitsForWhatIsTold) {
+  std::promise<void> lost, go_on;
+  std::atomic<bool> telling = false;
+  Watches watches{*server_.client, [&](const Watches::Event& event) {
+                    if (event.was || event.is) return;
+                    telling = true;
+                    lost.set_value();
+                    go_on.get_future().wait();
+                    telling = false;
+                  }};
+  for (int i = 0; i <= kAlone; ++i) {
+    const std::string ns = "n" + std::to_string(i);
+    server_.Has(Of(ns), {});
+    ASSERT_TRUE(watches.Select(ctx_, ByName(ns, "a"), "u").ok());
+  }
+  server_.OnRefusal([this] { clock_.Advance(Seconds(20)); });
+  RefuseNow(kAll);
+  lost.get_future().wait();
+  std::jthread stopping([&] {
+    watches.Stop();
+    EXPECT_FALSE(telling);
+  });
+  EXPECT_TRUE(Await([&] { return server_.open() == 0; }));
+  go_on.set_value();
 }
 
 // However the few that have their own come and go: after one namespace, all are watched together.
