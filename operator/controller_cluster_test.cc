@@ -373,5 +373,24 @@ spec: {{version: v1.0.0, fetchConfig: {{selector: {{matchLabels: {{release: none
   }
 }
 
+// F10: a drift is looked at before what waits.
+TEST_F(InProcess, ADriftIsForNow_F10) {
+  ApplyCore("v1.0.0");
+  ASSERT_TRUE(kube::Eventually([&] { return ReadyAt("v1.0.0"); }, Seconds(60)));
+  auto taken = [&](const std::string& priority) {
+    const std::string text = metrics_.Text();
+    const std::string line =
+        R"(workqueue_queue_duration_seconds_count{controller="provider",name="provider",priority=")" + priority +
+        "\"} ";
+    const size_t at = text.find(line);
+    return at == text.npos ? 0 : std::stoi(text.substr(at + line.size()));
+  };
+  const int before = taken("100");
+  const Context ctx = Context{}.WithTimeout(Seconds(60));
+  ASSERT_TRUE(client_->Delete(ctx, kube::Builtin("Deployment"), "core", "capi-controller-manager").ok());
+  EXPECT_TRUE(kube::Eventually([&] { return taken("100") > before; }, Seconds(60)));
+  DeleteCore();
+}
+
 }  // namespace
 }  // namespace capi::ops

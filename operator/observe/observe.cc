@@ -1,5 +1,6 @@
 #include "operator/observe/observe.h"
 
+#include "kube/client/status_error.h"
 #include "kube/meta/kind.h"
 #include "lifecycle/clusterctl_inventory.h"
 #include "operator/decide/adoption.h"
@@ -140,7 +141,7 @@ Result<std::vector<kube::ObjectPtr>> Observer::CrdsInUse(const Context& ctx, con
     kube::ObjectPtr crd = informer->Get("", id.name);
     if (!crd) {
       auto live = client_.Get(ctx.InOwnName(), kube::Builtin("CustomResourceDefinition"), "", id.name);
-      if (!live.ok() && live.code() == Code::kNotFound) continue;
+      if (!live.ok() && live.code() == Code::kNotFound && !kube::IsNoSuchPath(live.error())) continue;
       if (!live.ok()) return live.error().With(id.ToString());
       SlimCrd(*live);
       crd = std::make_shared<const kube::Object>(std::move(live).value());

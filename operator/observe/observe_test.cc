@@ -432,7 +432,8 @@ TEST_F(ObserveTest, WhatIsNotServedAnyMoreIsLookedForAnew) {
 TEST_F(ObserveTest, ACrdWithoutItsLabelIsInUseAllTheSame) {
   const std::string crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
   Json json = *ParseJson(R"({"metadata":{"name":"aws","namespace":"aws-system","uid":"u","resourceVersion":"1",
-    "deletionTimestamp":"2026-01-01T00:00:00Z"},"status":{"installedVersion":"v1.0.0","inventory":[
+    "deletionTimestamp":"2026-01-01T00:00:00Z","finalizers":["provider.cluster.x-k8s.io"]},
+    "status":{"installedVersion":"v1.0.0","inventory":[
       {"group":"apiextensions.k8s.io","kind":"CustomResourceDefinition","name":"as.x","version":"v1"}]}})");
   cache_.OnEvent(api::ProviderType::kInfrastructure, nullptr, std::make_shared<const kube::Object>(std::move(json)));
   server_.Has("/api/v1/namespaces", {});

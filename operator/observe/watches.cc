@@ -86,11 +86,14 @@ struct Watches::Kind {
     if (found == shared.end()) found = shared.find("");
     return found == shared.end() ? nullptr : found->second;
   }
-  // That one of them is watched by itself is left from when the shared watch was refused, which goes well now, or is to
-  // be tried again.
-  bool HasPlaceFor(const Key& key, MonoTime now) const {
+  // That one of them is watched by itself is left from when the shared watch was refused, which goes well now.
+  bool HasPlaceFor(const Key& key) const {
     const auto there = SharedOf(key.ns);
-    return all_alone > kAlone && (there ? there->feed.informer->Synced() : !IsRefused("", now));
+    return all_alone > kAlone && there && there->feed.informer->Synced();
+  }
+  // A try goes on beside those who have theirs.
+  bool IsToBeTried(const Key& key, MonoTime now) const {
+    return all_alone > kAlone && !SharedOf(key.ns) && !IsRefused("", now);
   }
   int AloneIn(const std::string& ns) const {
     auto found = alone.find(ns);
@@ -225,8 +228,9 @@ Result<std::shared_ptr<Watches::Watch>> Watches::StartSelection(const Context& c
     auto found = watches_.find(name);
     if (found != watches_.end()) {
       watch = found->second;
-      if (watch->selection && !watch->shared && kind.HasPlaceFor(key, ctx.clock->Monotonic()))
-        former = std::move(watch);
+      const bool alone = watch->selection && !watch->shared;
+      if (alone && kind.IsToBeTried(key, ctx.clock->Monotonic())) (void)SharedFor(ctx, key, kind);
+      if (alone && kind.HasPlaceFor(key)) former = std::move(watch);
     }
     if (!watch) {
       watch = TRY(NewSelection(ctx, key, kind));
@@ -478,6 +482,7 @@ void Watches::Stop() {
     for (auto& [ns, shared] : kind->shared) shared->feed.thread.request_stop();
   }
   // It is still telling whose watches are lost, and what it holds may be the last of them: it can't join itself.
+  for (auto& shared : given_up) shared->feed.thread.request_stop();
   for (auto& shared : given_up) shared->feed.thread.join();
 }
 
