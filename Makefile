@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help deps build run test test-unit test-full test-long mutate fuzz soak lint format bench release no-release clean
+.PHONY: help deps build run test test-unit test-full test-long mutate fuzz soak lint format bench site release no-release clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -65,8 +65,12 @@ format: ## lay out the C++ files as .clang-format says
 
 bench: build ## time, memory and requests beside the real clusterctl's and the peer's
 	@tools/deps bench
-	@tools/build release templating_benchmark verify_benchmark versions_benchmark http_benchmark
+	@tools/build release templating_benchmark verify_benchmark versions_benchmark http_benchmark floor_benchmark
 	@tools/bench
+
+site: ## the book as a site with a search, in build/site; the first time it needs PyPI
+	@tools/deps site
+	@tools/site
 
 release: no-release build ## manifests, chart, image, clusterctl, checksums in build/dist; IMAGE= its place, ARCHITECTURES= as with build
 	@tools/deps run

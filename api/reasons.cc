@@ -1,6 +1,6 @@
 #include "api/reasons.h"
 
-#include <fmt/format.h>
+#include "base/strings.h"
 
 namespace capi::api {
 namespace {
@@ -287,14 +287,6 @@ constexpr ReasonInfo kReasons[] = {
     {kOtherBuilds, "UnknownProvider", "ProviderInstalled", kPeers, kNextPass},
 };
 
-constexpr std::string_view kIntroduction =
-    "# Conditions and reasons\n\n"
-    "Printed from api/reasons.cc by `gen_crds`; do not edit. Each condition of a provider has one of these reasons; "
-    "its\n"
-    "message has the particulars. What holds a provider back is the reason of `Ready`, too: a row names `Ready` only "
-    "where\n"
-    "that says more.\n";
-
 }  // namespace
 
 std::span<const ConditionInfo> AllConditions() { return kConditions; }
@@ -308,20 +300,9 @@ const ReasonInfo* FindReason(std::string_view reason) {
   return nullptr;
 }
 
-std::string ReasonsMarkdown() {
-  std::string out(kIntroduction);
-  out += "\n## Conditions\n\n| Type | True means |\n| --- | --- |\n";
-  for (const ConditionInfo& info : kConditions) out += fmt::format("| `{}` | {} |\n", info.type, info.meaning);
-  std::string_view section;
-  for (const ReasonInfo& info : kReasons) {
-    if (info.section != section) {
-      section = info.section;
-      out += fmt::format("\n## {}\n\n| Reason | Conditions | Meaning | What to do |\n| --- | --- | --- | --- |\n",
-                         section);
-    }
-    out += fmt::format("| `{}` | {} | {} | {} |\n", info.reason, info.conditions, info.meaning, info.action);
-  }
-  return out;
+std::string ReasonPlace(std::string_view reason) {
+  if (FindReason(reason) == nullptr) return "";
+  return "docs/reasons.md#" + ToLower(reason);
 }
 
 }  // namespace capi::api

@@ -1,7 +1,7 @@
 // Every condition type and every reason that a provider's status can carry. Part of the API: users alert on them.
 //
-// reasons.cc has a row for each reason; docs/reasons.md is printed from those rows, and a test compares all three. A
-// reason comes with the code that sets it (tools/check_rules).
+// reasons.cc has a row for each reason; docs/reasons.md is printed from those rows (schema/reasons_page.cc), and a test
+// compares all three. A reason comes with the code that sets it (tools/check_rules).
 #pragma once
 
 #include <span>
@@ -252,7 +252,10 @@ std::span<const ConditionInfo> AllConditions();
 std::span<const ReasonInfo> AllReasons();
 const ReasonInfo* FindReason(std::string_view reason);  // null for none of ours
 
-// The text of docs/reasons.md.
+// Where the book tells more of it, as a path of this repository: "docs/reasons.md#inuse". Empty for none of ours.
+std::string ReasonPlace(std::string_view reason);
+
+// The text of docs/reasons.md (schema/reasons_page.cc).
 std::string ReasonsMarkdown();
 
 }  // namespace capi::api

@@ -61,6 +61,23 @@ TEST(Reasons, ThePageIsPrintedFromTheTable) {
   EXPECT_EQ(*page, ReasonsMarkdown()) << "run: gen_crds --write .";
 }
 
+// Whoever reads a reason finds its paragraph, and there what it is about, how to see it, and what to do.
+TEST(Reasons, EachHasAParagraph) {
+  auto page = ReadFile("docs/reasons.md");
+  ASSERT_TRUE(page.ok());
+  for (const ReasonInfo& info : AllReasons()) {
+    SCOPED_TRACE(info.reason);
+    EXPECT_EQ(ReasonPlace(info.reason), "docs/reasons.md#" + ToLower(info.reason));
+    std::size_t at = page->find("\n### " + std::string(info.reason) + "\n");
+    ASSERT_NE(at, std::string::npos);
+    std::string paragraph = page->substr(at, page->find("\n#", at + 1) - at);
+    for (std::string_view part : {"- **Cause**: ", "- **Do**: "}) EXPECT_NE(paragraph.find(part), std::string::npos);
+    bool others = info.section == "Written by other builds";
+    EXPECT_EQ(paragraph.find("- **See it**: ") != std::string::npos, !others);
+  }
+  EXPECT_EQ(ReasonPlace("MinimumReplicasAvailable"), "");
+}
+
 TEST(Reasons, AreFoundByName) {
   ASSERT_NE(FindReason("MissingVariables"), nullptr);
   EXPECT_EQ(FindReason("MissingVariables")->reason, reason::kMissingVariables);

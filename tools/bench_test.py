@@ -28,7 +28,6 @@ import figures  # noqa: E402
 import image  # noqa: E402
 import init  # noqa: E402
 import install  # noqa: E402
-import many  # noqa: E402
 import plot  # noqa: E402
 import render  # noqa: E402
 import reviews  # noqa: E402
@@ -53,6 +52,15 @@ class Figures(unittest.TestCase):
         rows = install.compared({"ours": [(1.0, 4), (3.0, 4), (2.0, 4)], "theirs": [(4.0, 0)]}, ("s", ""))
         self.assertEqual(rows[0], ["ours", "2.00 s (1.00 to 3.00)", "4 (4 to 4)"])
         self.assertEqual(rows[2], ["ratio", "0.50", ""])
+
+    def test_a_number_of_the_environment_is_one(self):
+        for text, number in (("1", 1), ("20", 20), (None, 3)):
+            with mock.patch.dict(os.environ, {"ROUNDS": text} if text else {}):
+                self.assertEqual(figures.whole_number("ROUNDS", 3), number)
+        for text in ("", "0", "-1", "two", "1.5", "1,2"):
+            with self.subTest(text=text), mock.patch.dict(os.environ, {"ROUNDS": text}):
+                with self.assertRaisesRegex(AssetError, f"^ROUNDS={text}: a whole number of at least 1$"):
+                    figures.whole_number("ROUNDS", 3)
 
     def test_a_process_is_measured(self):
         wall, cpu = figures.times_ms(["/bin/sh", "-c", "exit 0"], {})
@@ -87,15 +95,29 @@ class Usage(unittest.TestCase):
     def test_names_variables_that_are_read(self):
         with open(os.path.join(TOOLS, "bench"), encoding="utf-8") as file:
             usage = file.read().split('"""')[1]
-        named = re.findall(r"^  ([A-Z_]+(?:, [A-Z_]+)*)(?:=N)?(?:  |$)", usage, re.MULTILINE)
+        named = re.findall(r"^  ([A-Z_]+(?:, [A-Z_]+)*)(?:=N(?:,N)*)?(?:  |$)", usage, re.MULTILINE)
         names = {name for line in named for name in line.split(", ")}
-        self.assertLessEqual({"ROUNDS", "RELEASES_DIR", "CAPI_CLUSTERCTL", "AUDIT_LOG"}, names)
+        self.assertLessEqual({"ROUNDS", "SCALE", "RELEASES_DIR", "CAPI_CLUSTERCTL", "AUDIT_LOG"}, names)
         code = ""
         for path in [os.path.join(TOOLS, "bench"), *glob.glob(os.path.join(TOOLS, "bench.d", "*.py")), built.__file__]:
             with open(path, encoding="utf-8") as file:
                 code += file.read().replace(usage, "")
         for name in names:
             self.assertIn(f'"{name}"', code)
+
+    def test_says_how_many_rounds_each_part_has(self):
+        with open(os.path.join(TOOLS, "bench"), encoding="utf-8") as file:
+            text = file.read()
+        said = re.search(r"rounds of each \(([^)]*)\)", text)[1]
+        told = {}
+        for number, names in re.findall(r"(\d+) of ([^\d]*)", " ".join(said.split())):
+            told |= dict.fromkeys(re.findall(r"\w+", names.replace(" and ", " ")), number)
+        others = told.pop("others")
+        told.pop("the")
+        parts = dict(re.findall(r'^    "(\w+)": \([\w.]+, (\d+)\)', text, re.MULTILINE))
+        self.assertGreater(len(parts), 15)
+        self.assertEqual({part: told.get(part, others) for part in parts}, parts)
+        self.assertLessEqual(set(told), set(parts))
 
 
 class Init(unittest.TestCase):
@@ -178,13 +200,13 @@ class Within(unittest.TestCase):
 
 class Fit(unittest.TestCase):
     def test_finds_a_line(self):
-        base, slope, worst = render.fit([(x, 0.5 + 3 * x) for x in (0.01, 1, 50)])
+        base, slope, worst = figures.fit([(x, 0.5 + 3 * x) for x in (0.01, 1, 50)])
         self.assertAlmostEqual(base, 0.5)
         self.assertAlmostEqual(slope, 3)
         self.assertAlmostEqual(worst, 0)
 
     def test_says_how_far_a_parabola_is_from_it(self):
-        _, _, worst = render.fit([(x, x * x) for x in (1, 2, 4, 8, 16)])
+        _, _, worst = figures.fit([(x, x * x) for x in (1, 2, 4, 8, 16)])
         self.assertGreater(worst, 0.3)
 
 
@@ -202,6 +224,18 @@ class Picture(unittest.TestCase):
         heights = [float(circle.get("cy")) for circle in circles]
         self.assertEqual(heights, sorted(heights, reverse=True))  # more is higher
         self.assertIn("a < b", [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")])
+
+    def test_values_that_do_not_grow_are_drawn_too(self):
+        """Where all were the same power of ten it ended in a division by zero, after all had been measured."""
+        for points in ([(10, 1.0), (50, 1.0)], [(10, 10.0), (50, 10.0)], [(10, 64.0), (50, 64.0)], [(10, 2.0)]):
+            with self.subTest(points=points), tempfile.TemporaryDirectory() as folder:
+                drawn = plot.Plot("flat", "", "", "note")
+                drawn.add("measured", points)
+                drawn.add_line("line", lambda _, value=points[0][1]: value)
+                path = os.path.join(folder, "plot.svg")
+                drawn.write(path)
+                circles = xml.etree.ElementTree.parse(path).getroot().findall("{http://www.w3.org/2000/svg}circle")
+                self.assertEqual(len({circle.get("cy") for circle in circles}), 1)
 
 
 def audited(number, stage, verb, resource=None):
@@ -242,7 +276,7 @@ class Requests(unittest.TestCase):
 
     def test_metrics_tell_how_many_are_ready(self):
         text = 'a{capi="1"} 1\ncapi_operator_provider_ready{name="x"} 1\ncapi_operator_provider_ready{name="y"} 0\n'
-        self.assertEqual(many.ready_in(text), 1)
+        self.assertEqual(rig.ready_in(text), 1)
 
 
 class Outage(unittest.TestCase):
@@ -345,14 +379,6 @@ class Drift(unittest.TestCase):
         self.assertTrue(target.may_be_deleted(66))
 
 
-class Many(unittest.TestCase):
-    def test_a_copy_has_other_names_and_groups(self):
-        text = b"name: caaph-role\ngroup: addons.cluster.x-k8s.io\nlabel: cluster.x-k8s.io/v1beta1\n"
-        copy = many.renamed(text, "p007", "caaph", "addons.cluster.x-k8s.io")
-        self.assertEqual(copy, b"name: p007-role\ngroup: p007.addons.cluster.x-k8s.io\nlabel: cluster.x-k8s.io/v1beta1\n")
-        self.assertEqual(many.renamed(text, "p007", "caaph", None).count(b"p007"), 1)
-
-
 class Reviews(unittest.TestCase):
     def test_an_answer_has_to_be_the_right_one(self):
         def is_right(status, response, check, uid=reviews.UID):
@@ -403,6 +429,18 @@ class Command(unittest.TestCase):
     def test_an_unknown_part_is_refused(self):
         done = subprocess.run([os.path.join(TOOLS, "bench"), "nothing"], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 1)
+        self.assertIn("no part is called nothing", done.stderr)
+
+    def test_what_a_variable_can_not_be_is_told_without_a_trace(self):
+        """A bad SCALE ended other parts too, and ROUNDS=0 ended each of them after what comes before its rounds."""
+        for part, variable, said in (("scale", "SCALE=ten", "different numbers of at least 2"), ("startup", "ROUNDS=0", "a whole number")):
+            name, value = variable.split("=")
+            environment = {**os.environ, name: value}
+            done = subprocess.run([os.path.join(TOOLS, "bench"), part], capture_output=True, text=True, check=False, env=environment)
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr, f"^bench: {variable}: {said}.*\n$")
+        environment = {**os.environ, "SCALE": "ten"}
+        done = subprocess.run([os.path.join(TOOLS, "bench"), "nothing"], capture_output=True, text=True, check=False, env=environment)
         self.assertIn("no part is called nothing", done.stderr)
 
 

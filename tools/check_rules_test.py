@@ -31,11 +31,13 @@ REASONS_PAGE = """## Conditions
 
 ## All is well
 
-| `Good` | Ready |
+### Good
+
+- **Conditions**: Ready
 
 ## Written by other builds
 
-| `Theirs` | Ready |
+### Theirs
 """
 
 
@@ -69,6 +71,12 @@ class Rules(Tree):
                 self.write(name, text)
                 self.expect_pass("check_rules")
                 os.remove(os.path.join(self.folder, name))
+
+    def test_its_own_test_shows_nothing(self):
+        """What stands there is samples."""
+        self.write("operator/a_test.cc", "// I1\n")
+        self.write(f"tools/{os.path.basename(__file__)}", "# I9a.\n")
+        self.expect_fail("check_rules", "I9a is named by no test")
 
     def test_a_rule_that_is_built_needs_a_test_whatever_is_missing_of_it(self):
         self.write("docs/behaviour.md", BEHAVIOUR.replace("nothing; it", "the rest"))
@@ -119,6 +127,37 @@ class Rules(Tree):
                 for name in ("operator/b_test.cc", "operator/b_fuzz.cc", "e2e/b.cc", "templating/testing/b.cc"):
                     self.write(name, "f(reason::kGood);\n")
                 self.expect_fail("check_rules", "api/reasons.h: no code sets kGood")
+
+    def test_the_test_that_names_a_reason_is_on_record(self):
+        self.write("operator/b_test.cc", "TEST(A, B) {\n  f(reason::kGood);\n}\n")
+        self.expect_fail("check_rules", "api/schema/reasons_shown_by.inc: not the tests that name the reasons")
+        head = "// Written by `tools/check_rules --write`: the test that names a reason.\n"
+        self.write("api/schema/reasons_shown_by.inc", head + '    {reason::kGood, "`operator/b_test.cc`, `A.B` (a unit test)"},\n')
+        self.expect_pass("check_rules")
+        # A helper's file has no test's name, and a comment names nothing.
+        self.write("e2e/scenarios/c_test.cc", "TEST(C, D) {\n}\nvoid Helper() {\n  f(reason::kGood);\n}\n// Good\n")
+        self.write("api/schema/reasons_shown_by.inc", head + '    {reason::kGood, "`e2e/scenarios/c_test.cc`"},\n')
+        self.expect_pass("check_rules")
+
+    def test_a_reason_that_no_test_names_is_told_of(self):
+        code, output = self.run_check("check_rules")
+        self.assertEqual(code, 0, output)
+        self.assertIn("1 reasons that no test names: Good\n", output)
+
+    def test_a_word_of_others_counts_in_one_file(self):
+        self.write("api/reasons.h", REASONS % REASON.replace("Good", "Deleting"))
+        self.write("docs/reasons.md", REASONS_PAGE.replace("Good", "Deleting"))
+        self.write("operator/a.cc", "f(reason::kDeleting);\n")
+        head = "// Written by `tools/check_rules --write`: the test that names a reason.\n"
+        self.write("tools/b_e2e_test.py", 'a = "Deleting"\n')
+        self.expect_pass("check_rules")
+        self.write("operator/report/reporter_test.cc", 'TEST(A, B) {\n  f("Deleting");\n}\n')
+        self.write("api/schema/reasons_shown_by.inc", head + '    {reason::kDeleting, "`operator/report/reporter_test.cc`, `A.B` (a unit test)"},\n')
+        self.expect_pass("check_rules")
+        # Its constant is nobody else's.
+        self.write("e2e/scenarios/c_test.cc", "TEST(C, D) {\n  f(reason::kDeleting);\n}\n")
+        self.write("api/schema/reasons_shown_by.inc", head + '    {reason::kDeleting, "`e2e/scenarios/c_test.cc`, `C.D`"},\n')
+        self.expect_pass("check_rules")
 
     def test_header_and_page_name_the_same_reasons(self):
         self.write("docs/reasons.md", REASONS_PAGE.replace("Good", "Fine"))

@@ -19,7 +19,7 @@ import programs  # noqa: E402
 PAGES = ["README.md", "CONTRIBUTING.md", *sorted(glob.glob("docs/*.md", root_dir=ROOT))]
 
 # Of kubectl, Helm, cosign, the API server, the providers' managers, and this tree's own scripts.
-OTHERS_FLAGS = """--admission-control-config-file --atomic --awscluster-concurrency --cleanup-on-fail --enable-certificate-owner-ref --force-conflicts --gtest --image --list
+OTHERS_FLAGS = """--admission-control-config-file --atomic --awscluster-concurrency --cleanup-on-fail --enable-certificate-owner-ref --field-selector --force-conflicts --gtest --image --list
 --metrics-bind-address --net --only --reset-then-reuse-values --revision --rollback-on-failure --sample --server-side --set --take-ownership
 --tlog-upload --use-signing-config --verbosity --wait --write""".split()
 

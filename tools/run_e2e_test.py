@@ -25,6 +25,7 @@ sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", 
 
 import built  # noqa: E402
 import local_plane  # noqa: E402
+import pages  # noqa: E402
 import plan  # noqa: E402
 import worlds  # noqa: E402
 from tiers import only_full  # noqa: E402
@@ -34,6 +35,17 @@ STAND_IN = """#!/bin/sh
 [ "$1" != --help ] || exit 0
 while :; do sleep 1; done
 """
+# What the blocks of each step print, as far as the page says so.
+TUTORIAL = {
+    "1. Start a management plane": ["coreprovider.*cluster-api +v1.12.0", "demo"],
+    "2. Write a release": ["configmap/v1.0.0 labeled"],
+    "3. Install your first provider": ["Reason: +MissingVariables", "See: +docs/reasons.md#missingvariables", "(?m)^Hello reader$"],
+    "4. Change something by hand": [".data.text of ConfigMap/hello-system/greeting was changed by kubectl-patch"],
+    "5. Upgrade it": [r"(?m)^\+ +text: '\*\*\* \(after\)'", "(?m)^Good morning reader$"],
+    "6. Go back": ["(?m)^Hello reader$", "v1.1.0 +v1beta2 +Succeeded"],
+    "7. Upgrade Cluster API itself": ["cluster-api +capi-system +CoreProvider +v1.12.0 +v1.12.1", "cluster.cluster.x-k8s.io/demo condition met"],
+    "8. Try to break it": ["Reason: +InUse", "DevCluster default/demo", 'namespace "hello-system" deleted'],
+}
 
 
 class Run(unittest.TestCase):
@@ -177,6 +189,7 @@ class RealOperator(Run):
         self.assertEqual(versions.stdout, " ".join(["v1.12.0"] * 4), versions.stderr)
         self.assert_webhooks_answer()
         self.assert_the_closing_words_work()
+        self.assert_the_tutorial_works()
         self.assert_second_run_is_refused()
         os.write(self.keys, b"\x03")
         self.assertEqual(run.wait(LIMIT), 0, self.text())
@@ -195,12 +208,32 @@ class RealOperator(Run):
         words = self.text().partition("Four things to try:")[2].partition("shows the processes")[0]
         block = "\n".join(line for line in words.splitlines() if line.startswith("  ") and not line.startswith("  #"))
         self.assertEqual(len(re.findall("kubectl|clusterctl", block)), 8, block)
-        path = os.pathsep.join((os.path.dirname(plan.find("kubectl")), os.path.dirname(built.find("clusterctl")), os.environ["PATH"]))
+        path = os.pathsep.join((os.path.dirname(built.find("clusterctl")), os.path.dirname(plan.find("kubectl")), os.environ["PATH"]))
         environment = dict(os.environ, KUBECONFIG=self.kubeconfig, PATH=path)
         done = subprocess.run(["bash", "-euo", "pipefail", "-c", block], env=environment, capture_output=True, text=True, timeout=LIMIT, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("successfully rolled out", done.stdout)
         self.assertIn("capi-controller-manager", done.stdout.partition("deleted")[2])
+
+    def assert_the_tutorial_works(self):
+        """docs/tutorial.md, whose reader works in a checkout: this run is in that one's build/run."""
+        checkout = os.path.join(self.folder, "checkout")
+        os.makedirs(os.path.join(checkout, "build"))
+        os.symlink(self.run_folder, os.path.join(checkout, "build", "run"))
+        path = os.pathsep.join((os.path.dirname(built.find("clusterctl")), os.path.dirname(plan.find("kubectl")), os.environ["PATH"]))
+        environment = dict(os.environ, HOME=self.folder, KUBECONFIG=self.kubeconfig, PATH=path, CLUSTERCTL_DISABLE_VERSIONCHECK="true")
+        self.assertEqual(pages.headings("docs/tutorial.md"), list(TUTORIAL))
+        for heading, wanted in TUTORIAL.items():
+            said = ""
+            for block in pages.blocks(heading, "docs/tutorial.md"):
+                done = pages.run(block, checkout, environment)
+                self.assertEqual(done.returncode, 0, f"{block}\n{done.stdout}{done.stderr}")
+                said += done.stdout
+            for words in wanted:
+                self.assertRegex(said, words, heading)
+        versions = self.kubectl("get", "capi-providers", "-A", "-o", "jsonpath={.items[*].status.installedVersion}")
+        self.assertEqual(sorted(versions.stdout.split()), ["v1.12.0", "v1.12.1", "v1.12.1", "v1.12.1"], versions.stderr)
+        self.assertEqual(os.listdir(checkout), ["build"], "the last block removes what the page has made")
 
     def assert_second_run_is_refused(self):
         output = os.path.join(self.folder, "second")

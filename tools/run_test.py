@@ -433,6 +433,7 @@ class Packages(WithFolder):
         self.assertEqual(self.installed(["bench"], go=True) - run, tests | {"time"})
         self.assertEqual(self.installed(["lint"]) - build, tests | {"python3", "clang-14", "clang-tidy-14", "clang-format-14", "pyflakes3"})
         self.assertEqual(self.installed(["fuzz"]) - build, tests | {"python3", "clang-14", "libclang-rt-14-dev"})
+        self.assertEqual(self.installed(["site"]) - build, {"python3", "python3-venv"})
         every = self.installed([], go=True)
         self.assertEqual(every, run | tests | LINTERS | {"clang-format-14", "groff-base", "iproute2", "pyflakes3", "skopeo", "time"} | SSH)
 
@@ -450,7 +451,7 @@ class Packages(WithFolder):
     def test_unknown_group_and_failure_are_errors(self):
         self.assertEqual(self.installed(["tests"]), set())
         self.assertEqual(self.done.returncode, 1)
-        self.assertEqual(self.done.stderr, "tools/deps: build, run, test, bench, lint, fuzz, arm64 or all, not tests\n")
+        self.assertEqual(self.done.stderr, "tools/deps: build, run, test, bench, lint, fuzz, site, arm64 or all, not tests\n")
         self.installed(["build"], status=3)
         self.assertEqual(self.done.returncode, 1)
         self.assertIn("updating the package lists ...\ntools/deps: that failed after ", self.done.stderr)

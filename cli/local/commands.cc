@@ -51,9 +51,11 @@ void AddUp(CommandLine& line, CLI::App& local) {
       ->allow_extra_args(false);
   line.AddListFlag(command, "--env", options->environment,
                    "Name of a variable of the environment that managers see, too, repeatable");
-  command.add_option("--programs", options->programs,
-                     "Folder with etcd, kube-apiserver and kube-controller-manager; without it $KUBEBUILDER_ASSETS, "
-                     "the folder of clusterctl, PATH; - takes back what an earlier run has named");
+  command
+      .add_option("--programs", options->programs,
+                  "Folder with etcd, kube-apiserver and kube-controller-manager; without it $KUBEBUILDER_ASSETS, "
+                  "the folder of clusterctl, PATH; - takes back what an earlier run has named")
+      ->check(CheckHasValue);
   command.add_option("--timeout", options->timeout, "How long to wait for the plane, and for each provider: 90s, 5m")
       ->capture_default_str();
   AddFolderFlag(line, command, options->folder);

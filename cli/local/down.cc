@@ -30,8 +30,11 @@ Result<std::vector<std::string>> ClustersOf(const Context& ctx, const local::Pla
                                             const Getenv& getenv) {
   std::vector<std::string> out;
   auto cluster = ManagementCluster::Open({folder.OwnKubeconfig(), ""}, getenv);
-  const bool was_up = std::filesystem::exists(folder.Etcd() + "/member");
-  if (!cluster.ok() && cluster.code() == Code::kNotFound && !was_up) return out;
+  if (!cluster.ok() && cluster.code() == Code::kNotFound) {
+    std::error_code error;  // what can't be looked at may be there
+    if (!std::filesystem::exists(folder.Etcd() + "/member", error) && !error) return out;
+    return cluster.error().With("`clusterctl local up" + DirFlag(folder, getenv) + "` makes its kubeconfig anew");
+  }
   if (!cluster.ok()) return cluster.error();
   TRY(AwaitReady(ctx, cluster->client()));
   auto resource = cluster->client().mapper().For(ctx, {"cluster.x-k8s.io", "Cluster"});
@@ -45,23 +48,27 @@ Result<std::vector<std::string>> ClustersOf(const Context& ctx, const local::Pla
 // With the plane's data goes all that anybody knows of a Cluster's machines. Only a plane that runs can be asked.
 Status CheckHasNoClusters(const Context& ctx, const local::PlaneFolder& folder, const Getenv& getenv) {
   if (!TRY(local::SupervisorOf(folder.Lock()))) return Ok();
-  constexpr char kAllTheSame[] =
-      "To lose them all the same: `clusterctl local down` first, and then `local down --delete`, which asks no more";
+  const std::string flag = DirFlag(folder, getenv);  // else a copy of these words would end another plane
+  const std::string all_the_same = fmt::format(
+      "To lose them all the same: `clusterctl local down{0}` first, and then `clusterctl local down --delete{0}`, "
+      "which "
+      "asks no more",
+      flag);
   auto clusters = ClustersOf(ctx.WithTimeout(kToAsk), folder, getenv);
   if (!clusters.ok())
     return Error{
         Code::kFailedPrecondition,
         fmt::format("nothing is ended or deleted: the plane can't be asked whether it still has Clusters ({}). "
                     "{}",
-                    clusters.error().message, kAllTheSame),
+                    clusters.error().message, all_the_same),
         {}};
   if (clusters->empty()) return Ok();
   return Error{
       Code::kFailedPrecondition,
-      fmt::format("nothing is ended or deleted: the plane still has Clusters ({}), and without it nobody knows "
-                  "their machines. Delete them with `clusterctl local destroy`, or move them with `local "
-                  "move`. {}",
-                  JoinNames(*clusters, kMostNamed), kAllTheSame),
+      fmt::format("nothing is ended or deleted: the plane still has Clusters ({1}), and without it nobody knows "
+                  "their machines. Delete them with `clusterctl local destroy{0}`, or move them with "
+                  "`clusterctl local move{0}`. {2}",
+                  flag, JoinNames(*clusters, kMostNamed), all_the_same),
       {}};
 }
 

@@ -69,6 +69,8 @@ TEST_F(Down, WaitsForAnApiServerThatBegins) {
   const Outcome got = Delete();
   EXPECT_EQ(got.code, 1);
   EXPECT_THAT(got.err, HasSubstr("still has Clusters"));
+  // As it stands, and of this plane.
+  EXPECT_THAT(got.err, HasSubstr("`clusterctl local down --delete --dir " + (folder_ / "plane") + "`"));
   EXPECT_TRUE(IsThere());
 }
 

@@ -19,7 +19,8 @@ TEST(PositiveDuration, AsGoWritesItOrInSeconds) {
 }
 
 TEST(PositiveDuration, WhatIsNoneNamesTheFlag) {
-  for (const char* text : {"", "0", "0s", "-5s", "-5", "5 s", "s", "5x", "99999999999999999999"}) {
+  for (const char* text :
+       {"", "0", "0s", "-5s", "-5", "5 s", "s", "5x", "99999999999999999999", "4294967297000", "10001h"}) {
     auto read = PositiveDuration("--timeout " + std::string(text), text);
     ASSERT_FALSE(read.ok()) << text;
     EXPECT_EQ(read.error().message.rfind("--timeout " + std::string(text), 0), 0u) << read.error().message;

@@ -36,6 +36,8 @@ bool IsOf(const kube::Object& pod, const kube::Object& deployment) {
          });
 }
 
+std::int64_t WantedBy(const kube::Object& deployment) { return GetInt(deployment.json(), {"spec", "replicas"}, 1); }
+
 // "" where all is ready.
 std::string NotReady(const kube::Object& deployment, const std::vector<kube::Object>& pods, pid_t supervisor) {
   std::int64_t ready = 0;
@@ -47,7 +49,7 @@ std::string NotReady(const kube::Object& deployment, const std::vector<kube::Obj
     }
     ++ready;
   }
-  const std::int64_t wanted = GetInt(deployment.json(), {"spec", "replicas"}, 1);
+  const std::int64_t wanted = WantedBy(deployment);
   if (ready >= wanted) return "";
   return fmt::format("{}/{}: {} of {} Pods are ready", deployment.ns(), deployment.name(), ready, wanted);
 }
@@ -93,6 +95,21 @@ std::string NotReadyOf(const std::vector<kube::Object>& deployments, const std::
     if (!why.empty()) return why;
   }
   return "";
+}
+
+std::vector<local::ProcessState> MissingOf(const std::vector<kube::Object>& deployments,
+                                           const std::vector<kube::Object>& pods) {
+  std::vector<local::ProcessState> out;
+  for (const kube::Object& deployment : deployments) {
+    const std::int64_t there = std::count_if(
+        pods.begin(), pods.end(), [&](const kube::Object& pod) { return IsOf(pod, deployment) && !pod.deleting(); });
+    const std::int64_t wanted = WantedBy(deployment);
+    if (there >= wanted || deployment.deleting()) continue;
+    out.emplace_back();
+    out.back().name = fmt::format("{}/{}", deployment.ns(), deployment.name());
+    out.back().message = fmt::format("it has {} of {} Pods", there, wanted);
+  }
+  return out;
 }
 
 Status AwaitManagers(const Context& ctx, kube::Client& client, const local::PlaneFolder& folder,

@@ -25,6 +25,10 @@ local::ProcessState AsOfRun(local::ProcessState process, pid_t supervisor);
 std::string NotReadyOf(const std::vector<kube::Object>& deployments, const std::vector<kube::Object>& pods,
                        pid_t supervisor);
 
+// One, not ready, for each Deployment that has fewer Pods than it wants, those that go not counted.
+std::vector<local::ProcessState> MissingOf(const std::vector<kube::Object>& deployments,
+                                           const std::vector<kube::Object>& pods);
+
 // Waits until the operator and the managers of these providers (values of label cluster.x-k8s.io/provider) are ready in
 // the run that there is. kDeadlineExceeded says what isn't.
 Status AwaitManagers(const Context& ctx, kube::Client& client, const local::PlaneFolder& folder,

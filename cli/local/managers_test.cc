@@ -72,6 +72,18 @@ TEST(Managers, OfAPodThatEndsArentWaitedFor) {
   EXPECT_EQ(NotReadyOf({Deployment("a", 1)}, {ends}, kSupervisor), "ns/a: 0 of 1 Pods are ready");
 }
 
+// G8: `status && ...` goes on where all is ready, and in no moment between two Pods.
+TEST(Managers, WithoutAPodAreMissing) {
+  kube::Object ends = Pod("a", 1 << 30, false), goes = Deployment("d", 1);
+  for (kube::Object* one : {&ends, &goes}) one->json()["metadata"]["deletionTimestamp"] = "2026-01-02T03:04:05Z";
+  const std::vector<kube::Object> all = {Deployment("a", 1), Deployment("b", 0), Deployment("c", 2), goes};
+  EXPECT_TRUE(MissingOf(all, {Pod("a", kOwn), Pod("c", kOwn), Pod("c", 1, false)}).empty());
+  const auto missing = MissingOf(all, {ends, Pod("c", kOwn)});
+  ASSERT_EQ(missing.size(), 2u);
+  EXPECT_EQ(missing[0], (local::ProcessState{"ns/a", 0, {}, 0, false, 0, "it has 0 of 1 Pods"}));
+  EXPECT_EQ(missing[1].message, "it has 1 of 2 Pods");
+}
+
 // G8: `status` shows no process of an earlier run.
 TEST(Managers, OfAnEarlierRunAreShownWithoutItsProcess) {
   const local::ProcessState told{"ns/p", kOwn, {}, 1, true, 5, ""};

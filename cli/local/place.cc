@@ -4,10 +4,16 @@
 
 namespace capi::cli {
 
+std::string CheckHasValue(const std::string& value) {
+  return value.empty() ? "its value is empty: name one, or leave the flag out" : "";
+}
+
 void AddFolderFlag(CommandLine&, CLI::App& command, std::string& folder) {
-  command.add_option("--dir", folder,
-                     "The plane's folder; without it $XDG_DATA_HOME/cluster-api/local, or "
-                     "~/.local/share/cluster-api/local");
+  command
+      .add_option("--dir", folder,
+                  "The plane's folder; without it $XDG_DATA_HOME/cluster-api/local, or "
+                  "~/.local/share/cluster-api/local")
+      ->check(CheckHasValue);
 }
 
 Result<std::string> PlaneFolderPath(const std::string& flag, const Getenv& getenv) {

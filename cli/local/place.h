@@ -9,6 +9,10 @@
 
 namespace capi::cli {
 
+// For CLI::Option::check: what is said of an empty value, "" of any other one. A shell's variable that isn't set means
+// more than was meant: the user's own plane, or the Clusters of all namespaces.
+std::string CheckHasValue(const std::string& value);
+
 // --dir of every command below `local`.
 void AddFolderFlag(CommandLine& line, CLI::App& command, std::string& folder);
 

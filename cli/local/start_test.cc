@@ -197,6 +197,10 @@ TEST_F(StartTest, WhatIsOutdatedSaysByWhat) {
 // What `local up` refuses, or goes on with, before it starts anything.
 class UpTest : public StartTest {
  protected:
+  void SetUp() override {
+    StartTest::SetUp();
+    temp_.Put("plane/pki/kubeconfig", "{}");
+  }
   void Store(const std::string& settings) { temp_.Put("plane/settings.json", settings); }
   Outcome Up(std::vector<std::string> arguments, const std::string& assets) {
     arguments.insert(arguments.begin(), {"local", "up", "--dir", plane_.path(), "--timeout", "1"});
@@ -226,6 +230,26 @@ TEST_F(UpTest, OneThatRunsNeedsNoPrograms) {
   EXPECT_EQ(got.code, 1);
   EXPECT_THAT(got.err, AllOf(HasSubstr("The plane runs already"), HasSubstr("the plane isn't ready"),
                              Not(HasSubstr("not found")), Not(HasSubstr("/gone"))));
+}
+
+// G1, G8: one that another clusterctl runs, or whose file somebody has removed, gets what all commands go by.
+TEST_F(UpTest, OneWithoutAKubeconfigOfItsOwnIsStartedAnew) {
+  Hold(Who::kSupervisor);
+  std::filesystem::remove(plane_.OwnKubeconfig());
+  EXPECT_THAT(Up({}, "").err, HasSubstr("The plane runs already")) << "it has yet to write it";
+  local::PlaneState state{.supervisor = *ValueOrAbort(local::SupervisorOf(plane_.Lock()), "supervisor"),
+                          .started = {},
+                          .ready = true,
+                          .port = 1,
+                          .message = ""};
+  state.processes.emplace_back();
+  ASSERT_TRUE(local::WriteState(plane_.State(), state).ok());
+  for (const char* name : {"etcd", "kube-apiserver", "capi-operator"})
+    std::filesystem::permissions(temp_.Put(name, "#!/bin/sh\n"), std::filesystem::perms::owner_all);
+  Store(R"({"programs":"","binaries":["capi-operator=)" + (temp_ / "capi-operator") +
+        R"("],"builds":[],"environment":["NONE"]})");
+  EXPECT_THAT(Up({}, temp_.path()).err, AllOf(HasSubstr("NONE isn't set"), Not(HasSubstr("runs already"))));
+  EXPECT_TRUE(*local::SupervisorOf(plane_.Lock())) << "nothing is ended before all is checked";
 }
 
 // G2, G9: of what is named, this run's alone is refused; the rest can be taken back.
@@ -297,10 +321,7 @@ TEST_F(UpTest, OneThatIsHalfDeletedIsDeletedFirst) {
   EXPECT_THAT(got.err,
               AllOf(HasSubstr("an interrupted `down --delete` has left"), HasSubstr("write it as an absolute")));
   EXPECT_FALSE(plane_.CheckIsThere().ok());
-  EXPECT_FALSE(std::filesystem::exists(plane_.Version()));
-  const auto another = local::PlaneFolder::Open(plane_.path());
-  ASSERT_TRUE(another.ok()) << another.error().message;
-  EXPECT_FALSE(another->IsHalfDeleted());
+  EXPECT_FALSE(std::filesystem::exists(plane_.path())) << "nor is another made that can't start";
 }
 
 }  // namespace

@@ -28,6 +28,8 @@ struct Seen {
   std::optional<pid_t> supervisor;
   local::PlaneState state;
   std::vector<local::ProcessState> pods;
+  std::vector<local::ProcessState> ending;  // of Pods that go: another one is there by now, or is `missing`
+  std::vector<local::ProcessState> missing;
   std::string pods_unseen;  // why they aren't known
 };
 
@@ -38,13 +40,34 @@ pid_t PidOf(const std::string& container_id) {
   return pid;
 }
 
-// The first port of this machine in "9440:38123,9443:38124".
-int PortOf(const kube::Object& pod) {
-  const std::string text = pod.annotation(kPorts);
-  const size_t colon = text.find(':');
-  int port = 0;
-  if (colon != text.npos) std::from_chars(text.data() + colon + 1, text.data() + text.size(), port);
-  return port;
+int NumberIn(std::string_view text) {
+  int number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+// Whether the container says that it listens there.
+bool Declares(const kube::Object& pod, const std::string& container, int port) {
+  const Json* all = Find(pod.json(), {"spec", "containers"});
+  if (all == nullptr || !all->is_array()) return false;
+  for (const Json& one : *all) {
+    const Json* ports = GetString(one, {"name"}) == container ? Find(one, {"ports"}) : nullptr;
+    if (ports == nullptr || !ports->is_array()) continue;
+    for (const Json& entry : *ports) {
+      if (GetInt(entry, {"containerPort"}) == port) return true;
+    }
+  }
+  return false;
+}
+
+// The first port of this machine in "9440:38123,9443:38124"; of several containers' the first that is this one's.
+int PortOf(const kube::Object& pod, const std::string& container, bool alone) {
+  for (const std::string& pair : Split(pod.annotation(kPorts), ',')) {
+    const size_t colon = pair.find(':');
+    if (colon == pair.npos) continue;
+    if (alone || Declares(pod, container, NumberIn(pair))) return NumberIn(std::string_view(pair).substr(colon + 1));
+  }
+  return 0;
 }
 
 std::string MessageOf(const Json& status) {
@@ -74,8 +97,26 @@ local::ProcessState ProcessOf(const Json& status, std::string name) {
   return out;
 }
 
+Status LookAtPods(const Context& ctx, kube::Client& client, Seen& out) {
+  // Before the Pods, so that those of a Deployment that has just come are there or are told as missing.
+  const auto deployments = TRY(client.List(ctx, kube::Builtin("Deployment"), ""));
+  const auto pods = TRY(client.List(ctx, kube::Builtin("Pod"), ""));
+  for (const kube::Object& pod : pods.items) {
+    for (local::ProcessState& one : ProcessesOf(pod))
+      (pod.deleting() ? out.ending : out.pods).push_back(AsOfRun(std::move(one), *out.supervisor));
+  }
+  out.missing = MissingOf(deployments.items, pods.items);
+  return Ok();
+}
+
 Result<Seen> Look(const Context& ctx, local::PlaneFolder folder, const Getenv& getenv) {
-  Seen out{.folder = std::move(folder), .supervisor = {}, .state = {}, .pods = {}, .pods_unseen = ""};
+  Seen out{.folder = std::move(folder),
+           .supervisor = {},
+           .state = {},
+           .pods = {},
+           .ending = {},
+           .missing = {},
+           .pods_unseen = ""};
   // One that this process can't see runs nevertheless.
   out.supervisor = TRY(local::SupervisorOf(out.folder.Lock()));
   if (!out.supervisor) return out;
@@ -87,21 +128,15 @@ Result<Seen> Look(const Context& ctx, local::PlaneFolder folder, const Getenv& g
     out.pods_unseen = cluster.error().message;
     return out;
   }
-  auto pods = cluster->client().List(ctx.WithTimeout(kAnswerLimit), kube::Builtin("Pod"), "");
-  if (!pods.ok()) {
-    out.pods_unseen = pods.error().message;
-    return out;
-  }
-  for (const kube::Object& pod : pods->items) {
-    for (local::ProcessState& one : ProcessesOf(pod)) out.pods.push_back(AsOfRun(std::move(one), *out.supervisor));
-  }
+  const Status seen = LookAtPods(ctx.WithTimeout(kAnswerLimit), cluster->client(), out);
+  if (!seen.ok()) out.pods_unseen = seen.error().message;
   return out;
 }
 
 PlaneHealth HealthOf(const Seen& seen) {
   if (!seen.supervisor) return PlaneHealth::kDown;
   auto ready = [](const local::ProcessState& one) { return one.ready; };
-  const bool all = seen.state.ready && seen.pods_unseen.empty() &&
+  const bool all = seen.state.ready && seen.pods_unseen.empty() && seen.missing.empty() &&
                    std::all_of(seen.state.processes.begin(), seen.state.processes.end(), ready) &&
                    std::all_of(seen.pods.begin(), seen.pods.end(), ready);
   return all ? PlaneHealth::kReady : PlaneHealth::kNotReady;
@@ -117,7 +152,7 @@ std::vector<local::ProcessState> AllOf(const Seen& seen) {
   supervisor.ready = true;
   out.push_back(std::move(supervisor));
   out.insert(out.end(), seen.state.processes.begin(), seen.state.processes.end());
-  out.insert(out.end(), seen.pods.begin(), seen.pods.end());
+  for (const auto* some : {&seen.pods, &seen.ending, &seen.missing}) out.insert(out.end(), some->begin(), some->end());
   return out;
 }
 
@@ -185,8 +220,9 @@ std::vector<local::ProcessState> ProcessesOf(const kube::Object& pod) {
   const Json& statuses = StatusesOf(pod, "containerStatuses");
   for (const Json& status : statuses) {
     const bool alone = statuses.size() == 1;
-    out.push_back(ProcessOf(status, alone ? name : fmt::format("{}:{}", name, GetString(status, {"name"}))));
-    out.back().port = PortOf(pod);
+    const std::string container = GetString(status, {"name"});
+    out.push_back(ProcessOf(status, alone ? name : fmt::format("{}:{}", name, container)));
+    out.back().port = PortOf(pod, container, alone);
   }
   if (!out.empty()) return out;
   local::ProcessState waiting;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "base/strings.h"
 #include "base/yaml/yaml.h"
 #include "cli/local/logs.h"
 #include "cli/local/place.h"
@@ -43,6 +44,17 @@ TEST(LocalStatus, SaysOfEachContainerHowItsProcessIs) {
   ASSERT_EQ(waiting.size(), 1u);
   EXPECT_FALSE(waiting[0].ready);
   EXPECT_EQ(waiting[0].message, "no program");
+}
+
+// G8: of several containers each has its own port, or none.
+TEST(LocalStatus, SaysOfEachContainerWhereItListens) {
+  const std::vector<local::ProcessState> both =
+      Of("  containerStatuses: [{name: proxy}, {name: manager}, {name: other}]\nspec:\n  containers:\n"
+         "  - {name: proxy, ports: [{containerPort: 9443}]}\n  - {name: manager, ports: [{containerPort: 9440}]}\n");
+  ASSERT_EQ(both.size(), 3u);
+  EXPECT_EQ(both[0].port, 5);
+  EXPECT_EQ(both[1].port, 38123);
+  EXPECT_EQ(both[2].port, 0);
 }
 
 // G8: why a Pod waits that has init containers.
@@ -91,6 +103,18 @@ TEST_F(Commands, OfAPlaneThatDoesNotRun) {
   EXPECT_THAT(Local({"down"}).out, HasSubstr("doesn't run; its data is kept"));
   EXPECT_EQ(Local({"down", "--delete"}).code, 0);
   EXPECT_FALSE(std::filesystem::exists(folder_ / "plane"));
+}
+
+// G14: a variable of a shell that isn't set would mean the user's own plane.
+TEST_F(Commands, WithoutAFolderInItsFlagAreRefused) {
+  for (const std::string& line : {"up", "down", "down --delete", "status", "logs"}) {
+    std::vector<std::string> arguments = {"local"};
+    for (std::string& word : Split(line, ' ')) arguments.push_back(std::move(word));
+    arguments.insert(arguments.end(), {"--dir", ""});
+    const Outcome got = Clusterctl(arguments, {{"HOME", folder_.path()}});
+    EXPECT_EQ(got.code, 1) << line;
+    EXPECT_THAT(got.err, HasSubstr("--dir: its value is empty")) << line;
+  }
 }
 
 // G8: one that somebody of another container or machine runs isn't taken for one that doesn't run.

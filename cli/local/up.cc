@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/files.h"
 #include "base/strings.h"
 #include "cli/frame/config.h"
 #include "cli/frame/interrupt.h"
@@ -20,9 +21,12 @@
 #include "cli/local/plane_watch.h"
 #include "cli/local/providers.h"
 #include "cli/local/start.h"
+#include "local/plane/authority.h"
+#include "local/plane/kubeconfig.h"
 #include "local/plane/plane_lock.h"
 #include "local/plane/programs.h"
 #include "local/plane/settings.h"
+#include "local/plane/state.h"
 #include "local/programs/executable.h"
 #include "local/programs/programs.h"
 
@@ -158,6 +162,13 @@ std::string WhatIsNamed(const local::PlaneFolder& folder) {
               : "no earlier run has named it";
 }
 
+// One that has begun its processes; before that it has yet to write it.
+bool LacksItsKubeconfig(const local::PlaneFolder& folder, pid_t supervisor) {
+  if (access(folder.OwnKubeconfig().c_str(), R_OK) == 0) return false;
+  const auto state = local::ReadState(folder.State());
+  return state.ok() && state->supervisor == supervisor && !state->processes.empty();
+}
+
 Result<pid_t> EnsureSupervisor(const Context& ctx, const local::PlaneFolder& folder, const local::Settings& asked,
                                World& world, Notes& notes) {
   if (folder.IsHalfDeleted()) return GoOnDeleting(ctx, folder, world.getenv, notes);
@@ -169,6 +180,8 @@ Result<pid_t> EnsureSupervisor(const Context& ctx, const local::PlaneFolder& fol
   auto holder = TRY(local::SupervisorOf(folder.Lock()));
   std::string why = holder ? WhyOutdated(*holder, settings, world.getenv) : "";
   if (settings != there) why = "other settings";
+  // Of a clusterctl that made none, or somebody has removed it.
+  if (holder && why.empty() && LacksItsKubeconfig(folder, *holder)) why = "a kubeconfig of its own";
   if (holder && why.empty()) {
     notes.Say(0, "The plane runs already", {{"folder", folder.path()}});
     return 0;
@@ -199,6 +212,7 @@ Result<local::PlaneFolder> StartPlane(const Context& ctx, const UpPlan& plan, Wo
   constexpr int kTries = 3;
   Notes notes(world.err);
   for (int tries = 1;; ++tries) {
+    TRY(CheckNew(plan, world.getenv));
     const auto made = local::PlaneFolder::Make(plan.folder);
     if (!made.ok() && made.code() == Code::kUnavailable && tries < kTries) continue;
     if (!made.ok()) return made.error();
@@ -242,19 +256,33 @@ Status Run(const Context& ctx, const GlobalOptions& global, const LocalUpOptions
   Notes notes(world.err);
   const Config config = TRY(LoadConfig(ctx, global, world.getenv, notes));
   const UpPlan plan = TRY(Prepare(config, options, world));
-  TRY(CheckNew(plan, world.getenv));
   const Context bounded = ctx.WithTimeout(Seconds(plan.providers.timeout));
   const local::PlaneFolder folder = TRY(StartPlane(bounded, plan, world, started));
   PlaneWatch watch(ctx, folder);
   TRY(watch.Explain(Fill(watch.context(), global, folder, plan.providers, world)));
   const std::string flag = DirFlag(folder, world.getenv);
-  world.out << fmt::format("The plane is up:\n\n  export KUBECONFIG={}\n\n", local::ShellQuote(folder.Kubeconfig()))
+  world.out << "The plane is up:\n\n"
+            << WayIn(folder, notes)
             << fmt::format("`clusterctl local status{0}` shows its processes, `clusterctl local down{0}` ends them.\n",
                            flag);
   return Ok();
 }
 
 }  // namespace
+
+std::string WayIn(const local::PlaneFolder& folder, Notes& notes) {
+  // Somebody may have moved it away, or written over it, since the plane's start.
+  const auto own = ReadFile(folder.OwnKubeconfig());
+  const Status put = own.ok() ? local::PutIntoKubeconfig(folder.Kubeconfig(), *own) : Status(own.error());
+  if (!put.ok()) {
+    notes.Warn(fmt::format("{} doesn't lead to the plane: {}. Move it away, and run `clusterctl local up` again",
+                           folder.Kubeconfig(), put.error().message));
+  }
+  std::string out = fmt::format("  export KUBECONFIG={}\n", local::ShellQuote(folder.Kubeconfig()));
+  if (put.ok() && local::WhereLeads(folder.Kubeconfig(), folder.OwnKubeconfig()) == local::Leads::kByItsContext)
+    out += fmt::format("  kubectl config use-context {}\n", local::kContext);
+  return out + "\n";
+}
 
 Result<ProviderFlags> ParseProviderFlags(const std::vector<std::string>& texts) {
   ProviderFlags out;

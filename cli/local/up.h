@@ -8,6 +8,7 @@
 
 #include "cli/frame/world.h"
 #include "cli/install/choose.h"
+#include "local/plane/plane_folder.h"
 #include "local/plane/settings.h"
 
 namespace capi::cli {
@@ -33,6 +34,10 @@ Status CheckVariables(const local::Settings& settings, const Getenv& getenv);
 
 // Says where programs of images would run as root. `user`: who runs the plane (behaviour.md G9).
 void WarnOfRoot(uid_t user, Notes& notes);
+
+// The lines that a person copies to work with the plane. Puts its entries right in the person's kubeconfig, and warns
+// where that can't be (behaviour.md G1).
+std::string WayIn(const local::PlaneFolder& folder, Notes& notes);
 
 // behaviour.md G1 and G2.
 Status LocalUp(const Context& parent, const GlobalOptions& global, const LocalUpOptions& options, World& world);

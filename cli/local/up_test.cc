@@ -3,12 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/files.h"
+#include "base/testing/value_or_abort.h"
+#include "base/yaml/yaml.h"
 #include "cli/local/declared.h"
 #include "cli/local/operator_program.h"
 #include "cli/local/place.h"
 #include "cli/operator_manifests/installation.h"
 #include "cli/operator_manifests/manifests.h"
 #include "cli/testing.h"
+#include "local/plane/authority.h"
 
 namespace capi::cli {
 namespace {
@@ -47,6 +51,29 @@ TEST(LocalUp, WantsTheVariablesThatEarlierRunsNamed) {
   EXPECT_THAT(checked.error().message, HasSubstr("TOKEN isn't set"));
   settings.environment.pop_back();
   EXPECT_TRUE(CheckVariables(settings, getenv).ok());
+}
+
+// G1: what a person is told to copy leads to the plane, whatever has become of that file since the plane's start.
+TEST(LocalUp, SaysTheWayIntoThePlane) {
+  TestFolder temp;
+  const local::PlaneFolder plane = ValueOrAbort(local::PlaneFolder::Make(temp / "plane"), "plane");
+  ASSERT_TRUE(plane.MakeFolders().ok());
+  const std::string own = local::KubeconfigText({"ca", {"cert", "key"}}, 7);
+  ASSERT_TRUE(WriteFile(plane.OwnKubeconfig(), own, 0600).ok());
+  std::ostringstream err;
+  Notes notes(err);
+  const std::string exported = "  export KUBECONFIG=" + plane.Kubeconfig() + "\n";
+  EXPECT_EQ(WayIn(plane, notes), exported + "\n");
+  EXPECT_EQ(ValueOrAbort(ReadFile(plane.Kubeconfig()), "kubeconfig"), own) << "it was moved away";
+  Json config = ValueOrAbort(ParseYaml(own), "own");
+  config["contexts"].push_back({{"name", "kind"}, {"context", {{"cluster", "kind"}}}});
+  config["current-context"] = "kind";
+  ASSERT_TRUE(WriteFile(plane.Kubeconfig(), ToYaml(config)).ok());
+  EXPECT_EQ(WayIn(plane, notes), exported + "  kubectl config use-context capi-local\n\n");
+  EXPECT_EQ(err.str(), "");
+  ASSERT_TRUE(WriteFile(plane.Kubeconfig(), "[]").ok());
+  EXPECT_EQ(WayIn(plane, notes), exported + "\n");
+  EXPECT_THAT(err.str(), HasSubstr("is no kubeconfig. Move it away"));
 }
 
 // G9: once, before anything runs.

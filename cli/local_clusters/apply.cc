@@ -62,7 +62,7 @@ Result<Plan> MakePlan(const Context& ctx, const GlobalOptions& global, const App
 void CollectAfter(const Context& ctx, ManagementCluster& cluster, const std::string& plane, const std::string& folder,
                   const Hider& hider, Notes& notes) {
   GatherInput input{plane, ArchiveName(folder, ctx.clock->Now()), hider};
-  Status gathered = Gather(ctx.WithTimeout(Seconds(60)), cluster, input);
+  Status gathered = Gather(ctx.WithTimeout(Seconds(60)), &cluster, input);
   if (gathered.ok()) {
     notes.Say(0, fmt::format("Logs, objects and conditions are in {}", input.archive));
   } else {
@@ -85,6 +85,7 @@ Status Apply(const Context& parent, const GlobalOptions& global, const ApplyOpti
         "hooks and --kubeconfig-context don't go together, since programs take the current context of a kubeconfig: "
         "name a file with --kubeconfig whose current context is the cluster to work with");
   plan.kubeconfig = TRY(WholePath(target.cluster.kubeconfig));
+  plan.is_planes = !target.plane.empty();
   ManagementCluster cluster = TRY(OpenTarget(ctx, target.cluster, world));
   const std::string folder = plan.folder;
   const Hider hider(plan.filled);

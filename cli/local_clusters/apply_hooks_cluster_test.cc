@@ -60,6 +60,20 @@ TEST_F(ApplyHooksTest, GoesThroughItsStagesWithHooks) {
   EXPECT_EQ(Live("Machine", "my-0")->resource_version(), version);
 }
 
+// G1: what a hook's programs write into their kubeconfig (`kind create cluster`) leads no `local` command elsewhere.
+TEST_F(ApplyHooksTest, AHookWritesIntoACopyOfThePlanesKubeconfig) {
+  const std::string own = ReadFile(kube::ControlPlane::Shared(false).kubeconfig()).value();
+  folder_.Put("plane/pki/kubeconfig", own);
+  PutHook("pre-provision", "cat >/dev/null; cat $KUBECONFIG >" + (folder_ / "seen") + "; echo other >$KUBECONFIG");
+  PlayControllers(Provision, Provision);
+  const Outcome outcome = Clusterctl({"local", "apply", folder_ / "m", "--no-collect", "--dir", folder_ / "plane"},
+                                     {{"HOME", folder_.path()}});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(Text("seen"), own);
+  EXPECT_EQ(Text("plane/pki/kubeconfig"), own);
+  EXPECT_EQ(ListDir(folder_ / "plane/pki").value().size(), 1u) << "the copy went with its hook";
+}
+
 // G11: a second run goes on where the first one ended, with machines that are there and others that aren't.
 TEST_F(ApplyHooksTest, ASecondRunMakesTheMachinesThatAreMissing) {
   const std::string second = ReplaceAll(ReplaceAll(kMachine, "my-0", "my-1"), "my-boot", "my-more");

@@ -19,6 +19,7 @@
 #include "cli/frame/lookup.h"
 #include "cli/frame/output.h"
 #include "cli/frame/printable.h"
+#include "cli/local/place.h"
 #include "cli/local_clusters/manifest_folder.h"
 #include "cli/local_clusters/progress.h"
 #include "cli/local_clusters/watch.h"
@@ -44,7 +45,7 @@ using Files = std::map<std::string, std::string>;
 // Thread-compatible.
 class Gatherer {
  public:
-  Gatherer(const Context& ctx, ManagementCluster& cluster, const GatherInput& input)
+  Gatherer(const Context& ctx, ManagementCluster* cluster, const GatherInput& input)
       : ctx_(ctx), cluster_(cluster), input_(input) {}
 
   Status Objects();
@@ -71,7 +72,7 @@ class Gatherer {
   void Heard(const std::string& what, const Status& answer);
 
   const Context& ctx_;
-  ManagementCluster& cluster_;
+  ManagementCluster* cluster_;  // null: Objects and Trees aren't called
   const GatherInput& input_;
   Files files_;
   size_t room_ = kMostOfObjects;
@@ -132,7 +133,7 @@ void Gatherer::AddKind(const kube::Resource& resource) {
     }
     return Ok();
   };
-  Status listed = cluster_.client().ListPages(ctx_, resource, "", {}, see);
+  Status listed = cluster_->client().ListPages(ctx_, resource, "", {}, see);
   Heard(kind, listed);
   Add(fmt::format("objects/{}.yaml", kind), text);
 }
@@ -144,15 +145,15 @@ void Gatherer::SecretNames() {
     for (const kube::Object& object : page) text += fmt::format("{}/{}\n", object.ns(), object.name());
     return Ok();
   };
-  Status listed = cluster_.client().ListPages(ctx_, kube::Builtin("Secret"), "", {.metadata_only = true}, see);
+  Status listed = cluster_->client().ListPages(ctx_, kube::Builtin("Secret"), "", {.metadata_only = true}, see);
   Heard("Secrets", listed);
   Add("objects/secret-names.txt", text);
 }
 
 Status Gatherer::Objects() {
-  for (const kube::Resource& kind : TRY(KindsOfClusterApi(ctx_, cluster_.client()))) AddKind(kind);
+  for (const kube::Resource& kind : TRY(KindsOfClusterApi(ctx_, cluster_->client()))) AddKind(kind);
   for (const char* kind : {"Deployment", "Pod", "Node", "Namespace"}) AddKind(kube::Builtin(kind));
-  auto events = cluster_.client().mapper().For(ctx_, {"", "Event"}, "v1");
+  auto events = cluster_->client().mapper().For(ctx_, {"", "Event"}, "v1");
   if (events.ok()) AddKind(*events);
   if (!events.ok()) Miss("Events", events.error().message);
   SecretNames();
@@ -163,9 +164,9 @@ void Gatherer::Trees() {
   if (IsSilent("Clusters")) return;
   std::ostringstream nowhere;
   LiveLines none(nowhere, 0);
-  ClusterWatch watch(cluster_.client(), none, false);
+  ClusterWatch watch(cluster_->client(), none, false);
   watch.Without(input_.hider);
-  auto clusters = cluster_.client().List(ctx_, ClusterResource(), "", {.metadata_only = true});
+  auto clusters = cluster_->client().List(ctx_, ClusterResource(), "", {.metadata_only = true});
   if (!clusters.ok()) return Miss("Clusters", clusters.error().message);
   std::string text;
   for (const kube::Object& one : clusters->items) {
@@ -251,9 +252,9 @@ std::string ArchiveName(const std::string& folder, WallTime now) {
   return fmt::format("{}/collected-{}.tar.gz", folder, time);
 }
 
-Status Gather(const Context& ctx, ManagementCluster& cluster, const GatherInput& input) {
+Status Gather(const Context& ctx, ManagementCluster* cluster, const GatherInput& input) {
   Gatherer gatherer(ctx, cluster, input);
-  Status objects = gatherer.Objects();
+  Status objects = cluster != nullptr ? gatherer.Objects() : Error{Code::kNotFound, input.unseen, {}};
   if (objects.ok()) gatherer.Trees();
   if (!objects.ok()) gatherer.Miss("objects", objects.error().message);
   gatherer.Logs();                                    // above all where the API server is away
@@ -272,11 +273,19 @@ Status Collect(const Context& parent, const GlobalOptions& global, const Collect
   Notes notes(world.err);
   Config config = TRY(LoadConfig(ctx, global, world.getenv, notes));
   FilledIn filled = TRY(FilledInOf(flags.manifests, config));
-  Target target = TRY(TargetOf(flags.target, world.getenv));
-  ManagementCluster cluster = TRY(ManagementCluster::Open(target.cluster, world.getenv));
-  GatherInput input{target.plane, flags.output.empty() ? ArchiveName(".", ctx.clock->Now()) : flags.output,
-                    Hider(filled)};
-  TRY(OrInterrupted(ctx, Gather(ctx, cluster, input)));
+  const std::string plane = TRY(PlaneOf(flags.target, world.getenv));
+  auto target = TargetOf(flags.target, world.getenv);
+  // A plane that never came up, or that another clusterctl runs, has logs; who names a context wants its objects.
+  const bool logs_do = !plane.empty() && flags.target.cluster.context.empty();
+  if (!target.ok() && (!logs_do || !OpenPlane(flags.target.dir, world.getenv).ok())) return target.error();
+  auto cluster = target.ok() ? ManagementCluster::Open(target->cluster, world.getenv) : target.error();
+  if (!cluster.ok() && !logs_do) return cluster.error();
+  GatherInput input{plane, flags.output.empty() ? ArchiveName(".", ctx.clock->Now()) : flags.output, Hider(filled)};
+  if (!cluster.ok()) {
+    input.unseen = cluster.error().message;
+    notes.Warn("the plane's logs are all that is collected: " + input.unseen);
+  }
+  TRY(OrInterrupted(ctx, Gather(ctx, cluster.ok() ? &*cluster : nullptr, input)));
   world.out << input.archive << "\n";
   return Ok();
 }

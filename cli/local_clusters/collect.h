@@ -20,9 +20,10 @@ Status Collect(const Context& parent, const GlobalOptions& global, const Collect
 
 // A value.
 struct GatherInput {
-  std::string plane;    // folder of the local plane whose logs are taken; "" for none
-  std::string archive;  // the path
-  Hider hider;          // of values that are left out wherever they are
+  std::string plane;        // folder of the local plane whose logs are taken; "" for none
+  std::string archive;      // the path
+  Hider hider;              // of values that are left out wherever they are
+  std::string unseen = {};  // why there is no cluster to ask, where that is so
 };
 
 // "FOLDER/collected-20260102T030405Z.tar.gz".
@@ -31,6 +32,7 @@ std::string ArchiveName(const std::string& folder, WallTime now);
 // Writes the archive, for its owner alone. What can't be read is named in its errors.txt; an error is only that nothing
 // could be read or written, or that `ctx` was stopped: nothing is written then. No value of a Secret is in it, nor one
 // of `hider` with four characters or more.
-Status Gather(const Context& ctx, ManagementCluster& cluster, const GatherInput& input);
+// Without a cluster (null) logs are taken all the same.
+Status Gather(const Context& ctx, ManagementCluster* cluster, const GatherInput& input);
 
 }  // namespace capi::cli::local_clusters

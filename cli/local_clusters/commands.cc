@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "cli/local/place.h"
 #include "cli/local_clusters/apply.h"
 #include "cli/local_clusters/collect.h"
 #include "cli/local_clusters/destroy.h"
@@ -15,12 +16,6 @@ namespace capi::cli {
 namespace {
 
 using namespace local_clusters;  // NOLINT(google-build-using-namespace): this file is their table
-
-// A shell's variable that isn't set: without its value each of these flags means more than was meant, the Clusters of
-// all namespaces, or the user's own plane.
-std::string CheckHasValue(const std::string& value) {
-  return value.empty() ? "its value is empty: name one, or leave the flag out" : "";
-}
 
 // As CommandLine::Finish; no flag of the command takes an empty value.
 void Finish(CommandLine& line, CLI::App& command, CommandLine::Function function) {
@@ -173,7 +168,8 @@ void AddMove(CommandLine& line, CLI::App& local) {
                "Move clusters into the cluster that was made, which looks after itself from then on.\n\n"
                "That one needs the providers first (`clusterctl init`). Its manifests are kept there, too, without\n"
                "Secrets, in the ConfigMap local-manifests.NAME.",
-               "  clusterctl get kubeconfig my-cluster --kubeconfig plane/kubeconfig >target.kubeconfig\n"
+               "  clusterctl get kubeconfig my-cluster --kubeconfig plane/kubeconfig --kubeconfig-context capi-local "
+               ">target.kubeconfig\n"
                "  clusterctl init --kubeconfig target.kubeconfig --infrastructure aws\n"
                "  clusterctl local move --dir plane --to-kubeconfig target.kubeconfig --manifests manifests\n");
   auto options = std::make_shared<LocalMoveOptions>();

@@ -162,6 +162,31 @@ TEST(LocalClusterCommands, FlagsOfWhatIsTold) {
               HasSubstr("run `clusterctl local up` first"));
 }
 
+// G13: of a plane that never came up, or that another clusterctl runs.
+TEST(LocalCollect, TakesLogsWhereThereIsNoKubeconfig) {
+  TestFolder folder;
+  folder.Put("plane/logs/etcd.log", "words");
+  folder.Put("other/logs/etcd.log", "nobody's plane");
+  folder.Put("plane/capi-local.json", R"({"plane":"0123456789abcdef","format":1})");
+  const std::string archive = folder / "all.tar.gz";
+  const Outcome got =
+      Clusterctl({"local", "collect", "--dir", folder / "plane", "-o", archive}, {{"HOME", folder.path()}});
+  EXPECT_EQ(got.code, 0) << got.err;
+  EXPECT_THAT(got.err, HasSubstr("the plane's logs are all that is collected"));
+  EXPECT_TRUE(std::filesystem::exists(archive));
+  for (const std::vector<std::string>& more : {std::vector<std::string>{"--dir", folder / "other"},
+                                               {"--dir", folder / "plane", "--kubeconfig-context", "x"}}) {
+    std::vector<std::string> arguments = {"local", "collect", "-o", folder / "no.tar.gz"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    EXPECT_EQ(Clusterctl(arguments, {{"HOME", folder.path()}}).code, 1) << more.back();
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder / "no.tar.gz"));
+  const Outcome none =
+      Clusterctl({"local", "collect", "--dir", folder / "none", "-o", archive}, {{"HOME", folder.path()}});
+  EXPECT_EQ(none.code, 1);
+  EXPECT_THAT(none.err, HasSubstr("run `clusterctl local up --dir"));
+}
+
 // G13: what was read when Ctrl-C came is half of it.
 TEST(LocalCollect, CtrlCLeavesNoArchive) {
   TestFolder folder;
@@ -175,10 +200,10 @@ TEST(LocalCollect, CtrlCLeavesNoArchive) {
   const GatherInput input{folder / "plane", folder / "all.tar.gz", {}};
   std::stop_source stop;
   const Context ctx = Context{}.WithStop(stop.get_token());
-  EXPECT_TRUE(Gather(ctx, *cluster, input).ok());
+  EXPECT_TRUE(Gather(ctx, &*cluster, input).ok());
   EXPECT_EQ(unlink(input.archive.c_str()), 0);
   stop.request_stop();
-  EXPECT_EQ(Gather(ctx, *cluster, input).code(), Code::kCancelled);
+  EXPECT_EQ(Gather(ctx, &*cluster, input).code(), Code::kCancelled);
   EXPECT_FALSE(std::filesystem::exists(input.archive));
 }
 

@@ -94,6 +94,7 @@ struct Victim {
 Status Begin(Deleting& in, const kube::Resource& resource, const Victim& victim, const kube::Object& live,
              const Context& bounded) {
   if (live.deleting()) return Ok();
+  TRY(CheckNotPaused(live));  // somebody moves it since the first look, perhaps
   if (victim.uid.empty()) return Invalid(fmt::format("{} {} has no uid", resource.kind, victim.name.name));
   kube::DeleteOptions options;
   options.uid = victim.uid;

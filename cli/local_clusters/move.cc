@@ -180,7 +180,7 @@ Status LocalMove(const Context& parent, const GlobalOptions& global, const Local
   if (options.to.kubeconfig.empty())
     return Error{Code::kInvalidArgument,
                  "please specify the kubeconfig of the cluster with --to-kubeconfig; `clusterctl get kubeconfig NAME "
-                 "--kubeconfig PLANE/kubeconfig` prints it",
+                 "--kubeconfig PLANE/kubeconfig --kubeconfig-context capi-local` prints it",
                  {}};
   ClusterOptions from = TRY(TargetOf(options.target, world.getenv)).cluster;
   ManagementCluster source = TRY(ManagementCluster::Open(from, world.getenv));

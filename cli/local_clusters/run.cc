@@ -9,6 +9,7 @@
 #include "base/strings.h"
 #include "cli/frame/printable.h"
 #include "cli/local_clusters/hooks/hook.h"
+#include "cli/local_clusters/hooks/hook_kubeconfig.h"
 #include "cli/local_clusters/hooks/hook_objects.h"
 #include "cli/local_clusters/parts.h"
 
@@ -283,7 +284,8 @@ Result<std::string> Run::CallHook(const Context& ctx, Stage stage, const std::ve
   run.environment = {fmt::format("CLUSTERCTL_STAGE={}", InfoOf(stage).name),
                      fmt::format("CLUSTERCTL_CLUSTERS={}", Join(names, " ")),
                      fmt::format("CLUSTERCTL_MANIFESTS={}", plan_.folder)};
-  run.environment.push_back("KUBECONFIG=" + plan_.kubeconfig);
+  const HookKubeconfig kubeconfig = TRY(HookKubeconfig::Of(plan_.kubeconfig, plan_.is_planes));
+  run.environment.push_back("KUBECONFIG=" + kubeconfig.path());
   auto printed = RunHook(ctx, run);
   if (!words.empty()) TellWords(words);
   return printed;

@@ -19,6 +19,7 @@ namespace capi::cli::local_clusters {
 struct Plan {
   std::string folder;      // of the manifests
   std::string kubeconfig;  // for hooks
+  bool is_planes = false;  // it is the plane's own
   std::vector<Manifest> manifests;
   FilledIn filled;
   Hooks hooks;

@@ -46,15 +46,17 @@ void AddTargetFlags(CommandLine& line, CLI::App& command, TargetOptions& options
                      "The context to use of it; without it the current one");
 }
 
+Result<std::string> PlaneOf(const TargetOptions& options, const Getenv& getenv) {
+  if (options.cluster.kubeconfig.empty()) return PlaneFolderPath(options.dir, getenv);
+  if (options.dir.empty()) return std::string();
+  return Error{Code::kInvalidArgument, "--dir and --kubeconfig don't go together: name one of them", {}};
+}
+
 Result<Target> TargetOf(const TargetOptions& options, const Getenv& getenv) {
-  Target out{options.cluster, "", ""};
-  if (!options.cluster.kubeconfig.empty()) {
-    out.flags = FlagsOf(out, getenv);
-    if (options.dir.empty()) return out;
-    return Error{Code::kInvalidArgument, "--dir and --kubeconfig don't go together: name one of them", {}};
-  }
-  out.plane = TRY(PlaneFolderPath(options.dir, getenv));
+  std::string plane = TRY(PlaneOf(options, getenv));
+  Target out{options.cluster, std::move(plane), ""};
   out.flags = FlagsOf(out, getenv);
+  if (out.plane.empty()) return out;
   out.cluster.kubeconfig = out.plane + "/" + local::PlaneFolder::kOwnKubeconfig;
   if (access(out.cluster.kubeconfig.c_str(), R_OK) == 0) return out;
   const bool named = !options.dir.empty();

@@ -30,6 +30,9 @@ struct Target {
 // folder without a kubeconfig.
 Result<Target> TargetOf(const TargetOptions& options, const Getenv& getenv);
 
+// The plane's folder of these flags, whether or not it is there; "" where they name a kubeconfig. Errors as TargetOf.
+Result<std::string> PlaneOf(const TargetOptions& options, const Getenv& getenv);
+
 // Opened, and of the contract that this program works with.
 Result<ManagementCluster> OpenTarget(const Context& ctx, const ClusterOptions& cluster, World& world);
 

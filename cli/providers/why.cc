@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "advice/explain.h"
+#include "api/reasons.h"
 #include "api/version.h"
 #include "cli/frame/config.h"
 #include "cli/frame/printable.h"
@@ -52,6 +53,7 @@ std::string AsText(const ProviderObject& object, const advice::Explanation& expl
     AddLine(out, "Meaning", explanation.meaning);
     AddLine(out, "Message", explanation.message);
     AddLine(out, "Do", explanation.action);
+    AddLine(out, "See", api::ReasonPlace(explanation.reason));
   }
   for (const advice::Aside& aside : explanation.also)
     AddLine(out, "Also", fmt::format("{} ({}): {}", aside.type, aside.reason, aside.message));
@@ -72,6 +74,7 @@ Json AsJson(const ProviderObject& object, const advice::Explanation& explanation
               {"message", explanation.message},
               {"meaning", explanation.meaning},
               {"action", explanation.action},
+              {"see", explanation.ready ? "" : api::ReasonPlace(explanation.reason)},
               {"also", Json::array()}};
   for (const advice::Aside& aside : explanation.also)
     out["also"].push_back({{"type", aside.type}, {"reason", aside.reason}, {"message", aside.message}});

@@ -33,6 +33,22 @@ TEST(Why, WhatAPolicyHasLedToIsToldWithWhatIsDeclared) {
   EXPECT_EQ(GetString(history->at(0).at("history").at(0), {"insteadOf"}), "v2.0.0");
 }
 
+// Where the book tells more of what holds it back; nothing does where it is ready.
+TEST(Why, TheBooksPlaceIsToldAsDataToo) {
+  const UpgradeProvider aws{api::ProviderType::kInfrastructure, "capa-system", "aws", "v2.1.0", "v1beta2"};
+  UpgradeCluster cluster;
+  cluster.Add(aws);
+  auto set_ready = [&](const char* status, const char* reason) {
+    cluster.Change(UpgradeCluster::PathOf(aws), [&](Json& object) {
+      object["status"]["conditions"] = Json::array({{{"type", "Ready"}, {"status", status}, {"reason", reason}}});
+    });
+    auto why = ParseJson(cluster.Run({"why", "aws", "-o", "json"}).out);
+    return why.ok() ? GetString(why->at(0), {"see"}) : why.error().message;
+  };
+  EXPECT_EQ(set_ready("False", "InUse"), "docs/reasons.md#inuse");
+  EXPECT_EQ(set_ready("True", "WorkloadsReady"), "");
+}
+
 TEST(Why, BadArgumentsAreToldBeforeAnyClusterIsLookedFor) {
   const std::pair<std::vector<std::string>, std::string> cases[] = {
       {{"why", "a", "-o", "x"}, "invalid output format \"x\", valid values: [json name table text wide yaml]"},

@@ -226,7 +226,7 @@ TEST_F(ApplyTest, ADeletionThatCameTooLateIsNotOurs) {
   EXPECT_EQ(GetString(*ParseJson(body), {"propagationPolicy"}), "Orphan");
 }
 
-// I4: a manager that came up before its kinds were served ended, and cost a back-off.
+// U2: a manager that came up before its kinds were served ended, and cost a back-off.
 TEST_F(ApplyTest, WorkloadsWaitUntilTheKindsOfTheirReleaseAreServed) {
   const std::string crd = R"({"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":
       {"name":"foxes.x.io"},"spec":{"group":"x.io","scope":"Cluster","names":{"plural":"foxes","kind":"Fox"},"versions":
@@ -298,11 +298,14 @@ class AwaitServedTest : public ApplyTest {
   }
 };
 
-// I4: what isn't served is never there, and of two groups the one that is there isn't asked again.
-TEST_F(AwaitServedTest, LooksAtServedVersionsUntilEachIsThere_I4) {
+// U2: what isn't served is never there, and of two groups the one that is there isn't asked again.
+TEST_F(AwaitServedTest, LooksAtServedVersionsUntilEachIsThere_U2) {
   EXPECT_THAT(Looks({CrdOf("a.io", {"v1", "-v0"})}, {{"/apis/a.io/v1", 1}}), ElementsAre("/apis/a.io/v1"));
   EXPECT_THAT(Looks({CrdOf("a.io", {"v1"}), CrdOf("b.io", {"v1"})}, {{"/apis/a.io/v1", 1}, {"/apis/b.io/v1", 2}}),
               ElementsAre("/apis/a.io/v1", "/apis/b.io/v1", "/apis/b.io/v1"));
+  // One request each time while the first of them isn't there.
+  EXPECT_THAT(Looks({CrdOf("a.io", {"v1"}), CrdOf("b.io", {"v1"})}, {{"/apis/a.io/v1", 2}, {"/apis/b.io/v1", 1}}),
+              ElementsAre("/apis/a.io/v1", "/apis/a.io/v1", "/apis/b.io/v1"));
 }
 
 // Time goes on where somebody waits. Thread-safe.
@@ -316,8 +319,8 @@ class HurryingClock : public FakeClock {
   }
 };
 
-// I4: a discovery that never names the kind holds an apply for 10 s, and none at a stop.
-TEST_F(AwaitServedTest, GivesUpInTimeAndAtAStop_I4) {
+// U2: a discovery that never names the kind holds an apply for 10 s, and none at a stop.
+TEST_F(AwaitServedTest, GivesUpInTimeAndAtAStop_U2) {
   const Manifest crd = CrdOf("a.io", {"v1"});
   for (const bool stops : {false, true}) {
     HurryingClock clock;

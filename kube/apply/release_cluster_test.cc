@@ -54,7 +54,7 @@ TEST_F(Release, TakesOneRequestPerObjectAndNoneWhenNothingChanged) {
   std::vector<Change> changes = MustApply(manifests);
   EXPECT_EQ(Count(changes, Change::Action::kCreated), manifests.size());
   EXPECT_EQ(Requests("PATCH"), manifests.size());
-  for (const ProxyRequest& request : proxy_->requests()) {  // besides, whether its kinds are served (I4)
+  for (const ProxyRequest& request : proxy_->requests()) {  // besides, whether its kinds are served (U2)
     const auto parts = Split(request.target, '/');
     EXPECT_TRUE(request.method == "PATCH" || (request.method == "GET" && parts.size() == 4)) << request.target;
   }

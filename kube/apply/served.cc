@@ -40,7 +40,8 @@ bool Look(const Context& ctx, Client& client, Awaited& awaited) {
     if (resources != nullptr && resources->is_array()) {
       for (const Json& one : *resources) it->second.erase(GetString(one, {"name"}));
     }
-    it = it->second.empty() ? awaited.erase(it) : std::next(it);
+    if (!it->second.empty()) return true;  // those behind it come later, most likely: one request each time
+    it = awaited.erase(it);
   }
   return true;
 }

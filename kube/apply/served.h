@@ -11,7 +11,7 @@ namespace capi::kube {
 
 // Returns once discovery names the kinds of these CRDs at the versions that they serve, which is some tenths of a
 // second after the apply. A program that begins before doesn't find its own kinds, ends, and is started again only
-// after a back-off (behaviour.md I4). Nothing is lost by going on without, so it returns as well after 10 s, where
+// after a back-off (behaviour.md U2). Nothing is lost by going on without, so it returns as well after 10 s, where
 // discovery can't be read, and at a stop. Thread-safe.
 void AwaitServed(const Context& ctx, Client& client, const std::vector<const Manifest*>& crds);
 

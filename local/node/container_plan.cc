@@ -169,12 +169,8 @@ std::set<int> PortsNamedByOthers(const kube::Object& pod, const Json& container,
   if (all == nullptr || !all->is_array()) return named;
   for (const Json& other : *all) {
     if (GetString(other, {"name"}) == GetString(container, {"name"})) continue;
-    for (const char* field : {"command", "args"}) {
-      for (const std::string& word : Words(other, field, {})) {
-        for (int port : ports) {
-          if (PortInUrl(word, port)) named.insert(port);
-        }
-      }
+    for (int port : PortsNamedInUrls(other)) {
+      if (ports.contains(port)) named.insert(port);
     }
   }
   return named;

@@ -70,11 +70,15 @@ TEST(Ports, ThatAnotherContainerNamesStay_G5) {
 containers:
 - {name: c, args: ["--upstream=http://127.0.0.1:8083/"]}
 - {name: proxy, args: ["--upstream=http://127.0.0.1:8080/", "--to", "https://localhost:8081", "--port=8082", "--x=http://127.0.0.1:80844",
-    "--issuer=http://example.com:8085/", "--z=http://127.0.0.1:8086?x"]}
+    "--issuer=http://example.com:8085/", "--z=http://127.0.0.1:8086?x", "--all=http://127.0.0.1:8087,http://0.0.0.0:8088/,http://[::]:8089",
+    "--me=http://$(POD_IP):8090/", "--other=http://$(HOST):8091/", "--here=http://$(LOCAL):8092/"],
+   env: [{name: POD_IP, valueFrom: {fieldRef: {fieldPath: status.podIP}}}, {name: HOST, value: example.com},
+      {name: LOCAL, value: $(POD_IP)}]}
 )");
   const kube::Object pod(Json{{"spec", spec}});
-  EXPECT_THAT(PortsNamedByOthers(pod, spec["containers"][0], {8080, 8081, 8082, 8083, 8084, 8085, 8086}),
-              testing::ElementsAre(8080, 8081, 8086));
+  EXPECT_THAT(PortsNamedByOthers(pod, spec["containers"][0],
+                                 {8080, 8081, 8082, 8083, 8084, 8085, 8086, 8087, 8088, 8089, 8090, 8091, 8092}),
+              testing::ElementsAre(8080, 8081, 8086, 8087, 8088, 8089, 8090, 8092));
 }
 
 // G5: what an argument leads and another container names in a URL on loopback; anything else is nobody's.
@@ -88,10 +92,13 @@ TEST(PodPorts, AreThoseThatAnotherContainerNames_G5) {
                         {"--metrics-addr=127.0.0.1:8080", "--upstream=http://example.com:8080/", false},
                         {"--metrics-addr=127.0.0.1:8080", "--upstream=http://127.0.0.1:80801/", false},
                         {"--metrics-addr=127.0.0.1:8080", "--v=8080", false},
+                        {"--metrics-addr=$(POD_IP):8080", "--upstream=http://127.0.0.1:8080/", true},
                         {"--v=4", "--upstream=http://127.0.0.1:8080/", false},
                         {"--remote-address=10.0.0.1:8080", "--upstream=http://127.0.0.1:8080/", false}}) {
-    Json spec = {
-        {"containers", Json::array({{{"name", "m"}, {"args", {c.manager}}}, {{"name", "p"}, {"args", {c.proxy}}}})}};
+    const Json env =
+        Json::array({{{"name", "POD_IP"}, {"valueFrom", {{"fieldRef", {{"fieldPath", "status.podIP"}}}}}}});
+    Json spec = {{"containers", Json::array({{{"name", "m"}, {"args", {c.manager}}, {"env", env}},
+                                             {{"name", "p"}, {"args", {c.proxy}}}})}};
     const auto ports = ValueOrAbort(PodPorts::Make(kube::Object(Json{{"spec", std::move(spec)}})), "ports");
     const auto port = ports.Of("m", 8080);
     EXPECT_EQ(port.has_value(), c.shared) << c.manager << " " << c.proxy;

@@ -25,12 +25,20 @@ std::int64_t SizeOf(const std::string& path) {
   return stat(path.c_str(), &file) == 0 ? file.st_size : 0;
 }
 
+std::string Former(const std::string& log) { return log + ".old"; }
+
 // A log that is too long. Its process appends, so it goes on at the beginning.
 void BeginAnew(const std::string& path) {
   if (SizeOf(path) <= kLongestLog) return;
   std::error_code ignored;  // a full disk is one more reason to go on
-  std::filesystem::copy_file(path, path + ".old", std::filesystem::copy_options::overwrite_existing, ignored);
+  std::filesystem::copy_file(path, Former(path), std::filesystem::copy_options::overwrite_existing, ignored);
   std::filesystem::resize_file(path, 0, ignored);
+}
+
+// The same where no process has it: all of it is kept, and it takes no room.
+void LayAside(const std::string& path) {
+  std::error_code ignored;
+  if (SizeOf(path) > kLongestLog) std::filesystem::rename(path, Former(path), ignored);
 }
 
 }  // namespace
@@ -184,7 +192,7 @@ std::optional<ContainerEnd> ContainerRun::RunInTurn(ContainerPlan plan, bool wai
 
 ContainerEnd ContainerRun::RunOnce(const ContainerPlan& plan) {
   ContainerEnd end{.started = pod_.node.clock.Now()};
-  BeginAnew(plan.process.log_file);  // one that ends quickly never comes to the look of Watch
+  LayAside(plan.process.log_file);  // one that ends quickly never comes to the look of Watch
   std::int64_t from = SizeOf(plan.process.log_file);
   std::string why;
   auto process = Process::Start(plan.process);

@@ -1,23 +1,36 @@
 #include "local/node/pod_ports.h"
 
 #include <algorithm>
-#include <set>
-#include <string_view>
 #include <vector>
 
 #include "local/node/command/arguments.h"
+#include "local/node/command/expand.h"
 #include "local/node/probes.h"
 #include "local/node/services/listeners.h"
 
 namespace capi::local {
 namespace {
 
+// Of its variables those whose values are here, or are this machine's address.
+Variables KnownOf(const Json& container) {
+  Variables out;
+  const Json* all = Find(container, {"env"});
+  if (all == nullptr || !all->is_array()) return out;
+  for (const Json& one : *all) {
+    const std::string name = GetString(one, {"name"}), field = GetString(one, {"valueFrom", "fieldRef", "fieldPath"});
+    if (Find(one, {"valueFrom"}) == nullptr) out[name] = Expand(GetString(one, {"value"}), out);
+    if (field.starts_with("status.podIP") || field.starts_with("status.hostIP")) out[name] = "127.0.0.1";
+  }
+  return out;
+}
+
 std::vector<std::string> WordsOf(const Json& container) {
+  const Variables known = KnownOf(container);
   std::vector<std::string> words;
   for (const char* field : {"command", "args"}) {
     const Json* list = Find(container, {field});
     if (list == nullptr || !list->is_array()) continue;
-    for (const Json& word : *list) words.push_back(word.is_string() ? word.get<std::string>() : "");
+    for (const Json& word : *list) words.push_back(Expand(word.is_string() ? word.get<std::string>() : "", known));
   }
   return words;
 }
@@ -32,12 +45,13 @@ std::set<int> PortsThatArgumentsLead(const Json& container) {
   return led;
 }
 
-bool NamesInUrl(const Json& container, int port) {
-  const std::vector<std::string> words = WordsOf(container);
-  return std::any_of(words.begin(), words.end(), [&](const std::string& word) { return PortInUrl(word, port); });
-}
-
 }  // namespace
+
+std::set<int> PortsNamedInUrls(const Json& container) {
+  std::set<int> out;
+  for (const std::string& word : WordsOf(container)) out.merge(PortsInUrls(word));
+  return out;
+}
 
 Result<PodPorts> PodPorts::Make(const kube::Object& pod) {
   PodPorts made;
@@ -47,7 +61,7 @@ Result<PodPorts> PodPorts::Make(const kube::Object& pod) {
     const std::string name = GetString(container, {"name"});
     for (int port : PortsThatArgumentsLead(container)) {
       const bool named = std::any_of(all->begin(), all->end(), [&](const Json& other) {
-        return GetString(other, {"name"}) != name && NamesInUrl(other, port);
+        return GetString(other, {"name"}) != name && PortsNamedInUrls(other).contains(port);
       });
       if (named) made.ports_[name][port] = TRY(FreePort());
     }

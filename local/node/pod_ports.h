@@ -3,14 +3,16 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "kube/meta/object.h"
 
 namespace capi::local {
 
-// A port that an argument of one container leads elsewhere, and another container of the Pod names in a URL on loopback
-// (a proxy its manager's metrics, say), has one place for as long as the Pod is there: both are led to it. Thread-safe.
+// A port that an argument of one container leads elsewhere, and another container of the Pod names in a URL on this
+// machine (a proxy its manager's metrics, say), has one place for as long as the Pod is there: both are led to it.
+// Thread-safe.
 class PodPorts {
  public:
   PodPorts() = default;  // of a Pod without such a port
@@ -25,5 +27,8 @@ class PodPorts {
  private:
   std::map<std::string, std::map<int, int>> ports_;  // by container
 };
+
+// The ports that URLs in the container's command and arguments name on this machine.
+std::set<int> PortsNamedInUrls(const Json& container);
 
 }  // namespace capi::local

@@ -79,23 +79,23 @@ std::string KubeconfigText(const Credentials& credentials, int port) {
   return fmt::format(R"(apiVersion: v1
 kind: Config
 clusters:
-- name: capi-local
+- name: {0}
   cluster:
-    server: https://127.0.0.1:{}
-    certificate-authority-data: {}
+    server: https://127.0.0.1:{1}
+    certificate-authority-data: {2}
 users:
 - name: capi-local-admin
   user:
-    client-certificate-data: {}
-    client-key-data: {}
+    client-certificate-data: {3}
+    client-key-data: {4}
 contexts:
-- name: capi-local
+- name: {0}
   context:
-    cluster: capi-local
+    cluster: {0}
     user: capi-local-admin
-current-context: capi-local
+current-context: {0}
 )",
-                     port, Base64Encode(credentials.ca_pem), Base64Encode(credentials.administrator.cert_pem),
+                     kContext, port, Base64Encode(credentials.ca_pem), Base64Encode(credentials.administrator.cert_pem),
                      Base64Encode(credentials.administrator.key_pem));
 }
 
@@ -105,7 +105,7 @@ kube::Config ClientConfig(const Credentials& credentials, int port) {
   config.tls.ca_pem = credentials.ca_pem;
   config.tls.cert_pem = credentials.administrator.cert_pem;
   config.tls.key_pem = credentials.administrator.key_pem;
-  config.context = "capi-local";
+  config.context = kContext;
   return config;
 }
 

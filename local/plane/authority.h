@@ -21,6 +21,9 @@ struct Credentials {
 // certificate. kInternal where a file can't be written.
 Result<Credentials> EnsureCredentials(const PlaneFolder& folder, WallTime now);
 
+// What the plane's context and its cluster are called in a kubeconfig.
+inline constexpr char kContext[] = "capi-local";
+
 // For the administrator, at "https://127.0.0.1:PORT". Whoever reads it may do everything in the plane.
 std::string KubeconfigText(const Credentials& credentials, int port);
 

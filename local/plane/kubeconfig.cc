@@ -8,11 +8,17 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/yaml/yaml.h"
+#include "local/plane/authority.h"
 
 namespace capi::local {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr const char* kLists[] = {"clusters", "users", "contexts"};
+constexpr char kCurrent[] = "current-context";
+constexpr size_t kMostBytes = 16u << 20;
+constexpr int kMostLinks = 16;
 
 Json* Named(Json& list, const std::string& name) {
   const auto found =
@@ -32,36 +38,66 @@ Status CheckIsKubeconfig(const std::string& path, Json& config) {
   return Ok();
 }
 
-bool HasOthers(Json& config, Json& own) {
-  return std::any_of(std::begin(kLists), std::end(kLists), [&](const char* list) {
-    return std::any_of(config[list].begin(), config[list].end(),
-                       [&](const Json& one) { return Named(own[list], GetString(one, {"name"})) == nullptr; });
-  });
+// Somebody has put a link there; the file that it leads to may be gone, or not be there yet.
+std::string BehindLinks(fs::path path) {
+  std::error_code error;
+  for (int links = 0; links < kMostLinks && fs::is_symlink(path, error); ++links) {
+    const fs::path to = fs::read_symlink(path, error);
+    if (error) break;
+    path = to.is_absolute() ? to : path.parent_path() / to;
+  }
+  return path.string();
+}
+
+void PutEntry(Json& list, const Json& entry) {
+  Json* found = Named(list, GetString(entry, {"name"}));
+  if (found == nullptr) {
+    list.push_back(entry);
+    return;
+  }
+  const std::string ns = GetString(*found, {"context", "namespace"});
+  *found = entry;
+  if (!ns.empty()) (*found)["context"]["namespace"] = ns;
 }
 
 }  // namespace
 
 Status PutIntoKubeconfig(const std::string& path, const std::string& own) {
-  const auto text = ReadFile(path, 16u << 20);
+  const std::string target = BehindLinks(path);
+  std::error_code error;
+  if (fs::exists(target, error) && !fs::is_regular_file(target, error))
+    return Error{Code::kInvalidArgument, fmt::format("{} is no file", target), {}};
+  const auto text = ReadFile(target, kMostBytes);
   if (!text.ok() && text.code() != Code::kNotFound) return text.error();
   Json there = text.ok() ? TRY_WITH(ParseYaml(*text), path) : Json();
-  if (there.is_null()) return WriteFile(path, own, 0600);
-  Json ours = TRY(ParseYaml(own));
+  if (there.is_null()) return WriteFile(target, own, 0600);
+  const Json ours = TRY(ParseYaml(own));
   const Json before = there;
   TRY(CheckIsKubeconfig(path, there));
-  // Of a link the file that it leads to: somebody has put it there.
-  std::error_code error;
-  const std::filesystem::path real = std::filesystem::canonical(path, error);
-  const std::string target = error ? path : real.string();
-  if (!HasOthers(there, ours)) return *text == own ? Ok() : WriteFile(target, own, 0600);
   for (const char* list : kLists) {
-    for (const Json& entry : ours[list]) {
-      Json* found = Named(there[list], GetString(entry, {"name"}));
-      if (found != nullptr) *found = entry;
-      if (found == nullptr) there[list].push_back(entry);
-    }
+    for (const Json& entry : ours[list]) PutEntry(there[list], entry);
+  }
+  for (const char* member : {"apiVersion", "kind", kCurrent}) {
+    if (GetString(there, {member}).empty()) there[member] = ours[member];
   }
   return there == before ? Ok() : WriteFile(target, ToYaml(there), 0600);
+}
+
+Leads WhereLeads(const std::string& path, const std::string& own_path) {
+  const auto text = ReadFile(path, kMostBytes), own = ReadFile(own_path, kMostBytes);
+  if (!text.ok() || !own.ok()) return Leads::kElsewhere;
+  auto there = ParseYaml(*text), ours = ParseYaml(*own);
+  if (!there.ok() || !ours.ok() || !CheckIsKubeconfig(path, *there).ok()) return Leads::kElsewhere;
+  for (const char* list : kLists) {
+    for (const Json& entry : (*ours)[list]) {
+      Json* found = Named((*there)[list], GetString(entry, {"name"}));
+      if (found == nullptr) return Leads::kElsewhere;
+      if (Json* context = Find(*found, {"context"}); context != nullptr && context->is_object())
+        context->erase("namespace");
+      if (*found != entry) return Leads::kElsewhere;
+    }
+  }
+  return GetString(*there, {kCurrent}) == kContext ? Leads::kToThePlane : Leads::kByItsContext;
 }
 
 }  // namespace capi::local

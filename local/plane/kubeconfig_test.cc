@@ -32,6 +32,12 @@ std::string WithOthers(int port) {
 class Kubeconfig : public ::testing::Test {
  protected:
   std::string Read() { return ValueOrAbort(ReadFile(path_), "kubeconfig"); }
+  static Json Parsed(const std::string& text) { return ValueOrAbort(ParseYaml(text), "kubeconfig"); }
+  // Of a plane at that port.
+  Leads Where(int port) {
+    EXPECT_TRUE(WriteFile(temp_ / "own", Own(port), 0600).ok());
+    return WhereLeads(path_, temp_ / "own");
+  }
   void Write(const std::string& text) { ASSERT_TRUE(WriteFile(path_, text, 0600).ok()); }
 
   TempFolder temp_;
@@ -43,13 +49,28 @@ TEST_F(Kubeconfig, IsWrittenWhereNobodyElseHasAnythingInIt) {
   for (const char* before : {"", "\n", "{}\n", "clusters: null\n"}) {
     if (*before != '\0') Write(before);
     ASSERT_TRUE(PutIntoKubeconfig(path_, Own(1)).ok()) << before;
-    EXPECT_EQ(Read(), Own(1)) << before;
+    EXPECT_EQ(Parsed(Read()), Parsed(Own(1))) << before;
+    EXPECT_EQ(Where(1), Leads::kToThePlane) << before;
   }
   struct stat info {};
   ASSERT_EQ(stat(path_.c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0600u);
   ASSERT_TRUE(PutIntoKubeconfig(path_, Own(2)).ok());
-  EXPECT_EQ(Read(), Own(2)) << "another port";
+  EXPECT_EQ(Parsed(Read()), Parsed(Own(2))) << "another port";
+  EXPECT_EQ(Where(1), Leads::kElsewhere);
+}
+
+// Rule G1: as kubens and `kubectl config unset` leave it.
+TEST_F(Kubeconfig, KeepsWhatAPersonHasSetForThePlane) {
+  Json config = Parsed(Own(1));
+  config["contexts"][0]["context"]["namespace"] = "team";
+  config["preferences"] = {{"colors", true}};
+  Write(ToYaml(config));
+  ASSERT_TRUE(PutIntoKubeconfig(path_, Own(2)).ok());
+  const Json merged = Parsed(Read());
+  EXPECT_EQ(GetString(merged["contexts"][0], {"context", "namespace"}), "team");
+  EXPECT_TRUE(GetBool(merged, {"preferences", "colors"}));
+  EXPECT_EQ(Where(2), Leads::kToThePlane);
 }
 
 // Rule G1: the file may be the only one that has another tool's cluster.
@@ -58,6 +79,7 @@ TEST_F(Kubeconfig, KeepsWhatOthersHavePutThere) {
   Write(before);
   ASSERT_TRUE(PutIntoKubeconfig(path_, Own(1)).ok());
   EXPECT_EQ(Read(), before) << "nothing was to be put right";
+  EXPECT_EQ(Where(1), Leads::kByItsContext);
   ASSERT_TRUE(PutIntoKubeconfig(path_, Own(2)).ok());
   EXPECT_EQ(ValueOrAbort(ParseYaml(Read()), "merged"), ValueOrAbort(ParseYaml(WithOthers(2)), "wanted"));
 }
@@ -78,16 +100,29 @@ TEST_F(Kubeconfig, OneThatIsNoneStaysAsItIs) {
     ASSERT_FALSE(refused.ok()) << text;
     EXPECT_THAT(refused.error().message, HasSubstr(path_));
     EXPECT_EQ(Read(), text);
+    EXPECT_EQ(Where(1), Leads::kElsewhere);
   }
+}
+
+// A device would be replaced, and nobody ever writes into a pipe.
+TEST_F(Kubeconfig, WhatIsNoFileStays) {
+  std::filesystem::create_symlink("/dev/null", path_);
+  EXPECT_EQ(PutIntoKubeconfig(path_, Own(1)).code(), Code::kInvalidArgument);
+  std::filesystem::remove(path_);
+  ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
+  EXPECT_EQ(PutIntoKubeconfig(path_, Own(1)).code(), Code::kInvalidArgument);
+  EXPECT_TRUE(std::filesystem::is_fifo(path_));
 }
 
 // People move it to where their other files are.
 TEST_F(Kubeconfig, OfALinkTheFileIsWritten) {
-  ASSERT_TRUE(WriteFile(temp_ / "mine", Own(1), 0600).ok());
-  std::filesystem::create_symlink(temp_ / "mine", path_);
-  ASSERT_TRUE(PutIntoKubeconfig(path_, Own(2)).ok());
-  EXPECT_TRUE(std::filesystem::is_symlink(path_));
-  EXPECT_EQ(ValueOrAbort(ReadFile(temp_ / "mine"), "mine"), Own(2));
+  std::filesystem::create_symlink("mine", path_);
+  for (const std::string& before : {std::string("none"), std::string(), Own(1)}) {
+    if (before != "none") ASSERT_TRUE(WriteFile(temp_ / "mine", before, 0600).ok());
+    ASSERT_TRUE(PutIntoKubeconfig(path_, Own(2)).ok()) << before;
+    EXPECT_TRUE(std::filesystem::is_symlink(path_)) << before;
+    EXPECT_EQ(Parsed(ValueOrAbort(ReadFile(temp_ / "mine"), "mine")), Parsed(Own(2))) << before;
+  }
 }
 
 }  // namespace

@@ -64,9 +64,10 @@ class Target:
         return len(self.deletions) < MOST_A_MINUTE or now - self.deletions[0] > 65
 
 
-def targets(api):
+def targets(api, kinds=tuple(COLLECTIONS)):
     found = {}
-    for kind, path in COLLECTIONS.items():
+    for kind in kinds:
+        path = COLLECTIONS[kind]
         items = (api.get(f"{path}?labelSelector={LABEL}") or {}).get("items") or []
         if items:
             found[kind] = [Target(kind, item) for item in items]
@@ -126,9 +127,10 @@ def restored_edit(api, target, rng, number):
         return end[0] - begin[0] if end else PATIENCE
 
 
-def restored_deletion(api, target, patience=PATIENCE):
-    """Seconds from its disappearance."""
+def restored_deletion(api, target, patience=PATIENCE, before=lambda: None):
+    """Seconds from its disappearance; `before` is called just before that."""
     with watched(api, target) as (_, watch):
+        before()
         status, text = api.request("DELETE", target.path)
         if status not in (200, 202):
             raise AssetError(f"deleting {target.path}: {text}")

@@ -7,14 +7,24 @@ import sys
 import tempfile
 import time
 
+from progress import AssetError
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 
 median = statistics.median
 
 
+def whole_number(name, default):
+    """What a variable of the environment is set to: at least 1."""
+    text = os.environ.get(name, str(default))
+    if not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise AssetError(f"{name}={text}: a whole number of at least 1")
+    return int(text)
+
+
 def cell(values, unit):
     """ "median unit (least to most)" """
-    form = "{:.2f}" if unit == "s" else "{:.1f}" if unit in ("ms", "MB", "x") else "{:.0f}"
+    form = "{:.2f}" if unit in ("s", "x") else "{:.1f}" if unit in ("ms", "MB") else "{:.0f}"
     middle, low, high = (form.format(f(values)) for f in (median, min, max))
     return f"{middle} {unit}".strip() + f" ({low} to {high})"
 
@@ -22,6 +32,18 @@ def cell(values, unit):
 def ratios(ours, theirs):
     """Nothing where theirs is zero."""
     return [f"{a / b:.2f}" if b else "" for a, b in zip(ours, theirs)]
+
+
+def fit(points):
+    """y = base + slope * x by least squares of the relative errors; and the largest of those."""
+    weights = [1 / y**2 for _, y in points]
+    total = sum(weights)
+    x = sum(w * p for w, (p, _) in zip(weights, points)) / total
+    y = sum(w * p for w, (_, p) in zip(weights, points)) / total
+    slope = sum(w * (p - x) * (q - y) for w, (p, q) in zip(weights, points))
+    slope /= sum(w * (p - x) ** 2 for w, (p, _) in zip(weights, points))
+    base = y - slope * x
+    return base, slope, max(abs(base + slope * p - q) / q for p, q in points)
 
 
 def print_table(head, rows):

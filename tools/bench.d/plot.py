@@ -8,6 +8,12 @@ LEFT, RIGHT, TOP, BOTTOM = 70, 20, 50, 70
 STYLE = "font-family: sans-serif; font-size: 13px"
 
 
+def _powers(values):
+    """Between which powers of ten they are; two different ones, also where all values are the same power."""
+    low = floor(log10(min(values)))
+    return low, max(ceil(log10(max(values))), low + 1)
+
+
 class Plot:
     """One series of points, and the line of a function."""
 
@@ -28,8 +34,8 @@ class Plot:
 
     def _text(self):
         xs, ys = zip(*self.points)
-        self.x_low, self.x_high = floor(log10(min(xs))), ceil(log10(max(xs)))
-        self.y_low, self.y_high = floor(log10(min(ys))), ceil(log10(max(ys)))
+        self.x_low, self.x_high = _powers(xs)
+        self.y_low, self.y_high = _powers(ys)
         parts = [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" style="{STYLE}">',
             f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',

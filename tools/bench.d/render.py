@@ -5,7 +5,7 @@ import subprocess
 
 import releases
 import repetitions
-from figures import ROOT, cell, median, print_table
+from figures import ROOT, cell, fit, median, print_table
 from plot import Plot
 
 PROGRAM = repetitions.program("templating_benchmark")
@@ -21,18 +21,6 @@ def measure(rounds):
     for name in names:
         runs[name.removesuffix("/real_time")] = repetitions.measure([*command, f"--benchmark_filter=^{name}$"], rounds)
     return runs
-
-
-def fit(points):
-    """y = base + slope * x by least squares of the relative errors; and the largest of those."""
-    weights = [1 / y**2 for _, y in points]
-    total = sum(weights)
-    x = sum(w * p for w, (p, _) in zip(weights, points)) / total
-    y = sum(w * p for w, (_, p) in zip(weights, points)) / total
-    slope = sum(w * (p - x) * (q - y) for w, (p, q) in zip(weights, points))
-    slope /= sum(w * (p - x) ** 2 for w, (p, _) in zip(weights, points))
-    base = y - slope * x
-    return base, slope, max(abs(base + slope * p - q) / q for p, q in points)
 
 
 def run(rounds):

@@ -27,20 +27,22 @@ AUDIT_POLICY = {
     "omitStages": ["RequestReceived"],
     "rules": [{"level": "Metadata", "users": ["operator"]}],
 }
+WITH_BODIES = {"level": "Request", "users": ["operator"], "verbs": ["patch"]}
 
 
 class AuditedControlPlane(cluster.ControlPlane):
-    """A control plane that logs what user "operator" asks of it."""
+    """A control plane that logs what user "operator" asks of it; with `bodies`, what it patches in full."""
 
-    def __init__(self, folder, state, processes):
+    def __init__(self, folder, state, processes, bodies=False):
         super().__init__(folder, state, processes)
+        self.bodies = bodies
         self.audit_log = os.path.join(state, "audit.log")
         self.operator_kubeconfig = os.path.join(state, "operator.kubeconfig")
 
     def _write_files(self):
         super()._write_files()
         with open(os.path.join(self.state, "policy.yaml"), "w", encoding="utf-8") as file:
-            json.dump(AUDIT_POLICY, file)
+            json.dump({**AUDIT_POLICY, "rules": [WITH_BODIES] * self.bodies + AUDIT_POLICY["rules"]}, file)
         with open(os.path.join(self.state, "tokens.csv"), "a", encoding="utf-8") as file:
             file.write(f'{self.token}-operator,operator,operator,"system:masters"\n')
         config = self.access()
@@ -50,7 +52,8 @@ class AuditedControlPlane(cluster.ControlPlane):
 
     def _api_server_flags(self):
         policy = f"--audit-policy-file={os.path.join(self.state, 'policy.yaml')}"
-        return [*super()._api_server_flags(), policy, f"--audit-log-path={self.audit_log}"]
+        # In one file, whatever its size: of itself the server begins another one after 100 MB.
+        return [*super()._api_server_flags(), policy, f"--audit-log-path={self.audit_log}", "--audit-log-maxsize=100000"]
 
     def requests(self):
         """Every request so far; the log is written behind."""
@@ -107,6 +110,25 @@ def cpu_seconds(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def connections(pid, port):
+    """How many open connections a process has to a port."""
+    sockets = set()
+    for descriptor in os.scandir(f"/proc/{pid}/fd"):
+        with contextlib.suppress(FileNotFoundError):
+            sockets.add(os.readlink(descriptor.path))
+    lines = []
+    for name in ("tcp", "tcp6"):
+        with contextlib.suppress(FileNotFoundError), open(f"/proc/{pid}/net/{name}", encoding="utf-8") as file:
+            lines += file.read().splitlines()[1:]
+    return sum(f"socket:[{inode}]" in sockets for inode in established_to(lines, port))
+
+
+def established_to(lines, port):
+    """Of lines of /proc/net/tcp the inodes of established connections to a port."""
+    fields = (line.split() for line in lines)
+    return [field[9] for field in fields if field[3] == "01" and int(field[2].rpartition(":")[2], 16) == port]
+
+
 class Bench:
     """What all rounds of a part share: the programs, the releases, cert-manager's CRDs. Use it in a `with`."""
 
@@ -140,16 +162,17 @@ class Bench:
 class Rig:
     """One control plane with our CRDs and cert-manager's, and operators of one program. Use it in a `with`."""
 
-    def __init__(self, bench, name):
+    def __init__(self, bench, name, bodies=False):
         self.bench = bench
         self.name = name
+        self.bodies = bodies  # whether the audit log has those of patches
         self.operators = 0  # started so far; each has a log of its own
 
     def __enter__(self):
         self.state = process.StateFolder()
         self.processes = process.Processes(self.state.path)
         try:
-            self.plane = AuditedControlPlane(self.bench.programs, self.state.path, self.processes)
+            self.plane = AuditedControlPlane(self.bench.programs, self.state.path, self.processes, self.bodies)
             self.plane.start()
             self.api = self.plane.api
             self.prepare()
@@ -210,13 +233,21 @@ class Rig:
             self.await_that(f"{provider.label} is Ready", lambda: self.ready(provider), timeout)  # noqa: B023 - at once
         return time.monotonic() - begin
 
-    def await_that(self, what, holds, timeout=TIMEOUT):
+    def await_that(self, what, holds, timeout=TIMEOUT, pause=0.02):
         deadline = time.monotonic() + timeout
         while not holds():
             self.processes.check()
             if time.monotonic() > deadline:
                 raise AssetError(f"not after {timeout:.0f}s: {what}")
-            time.sleep(0.02)
+            time.sleep(pause)
+
+    def ready_now(self):
+        """How many providers the operator's metrics have as Ready."""
+        return ready_in(ask(self.metrics, "/metrics")[1])
+
+
+def ready_in(metrics):
+    return sum(line.startswith("capi_operator_provider_ready{") and line.endswith(" 1") for line in metrics.splitlines())
 
 
 def ask(port, path):

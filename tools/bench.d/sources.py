@@ -13,7 +13,6 @@ import tempfile
 import time
 
 import install
-import many
 import rig
 from figures import ROOT, cell, median, print_table, ratios
 
@@ -50,7 +49,7 @@ def one_round(bench, server, where, providers):
         run.end_operator()
         run.start(flags)
         # Their objects say so since the former one: this one's metrics have those that it has looked at.
-        run.await_that("all are Ready", lambda: many.ready_in(rig.ask(run.metrics, "/metrics")[1]) == len(providers))
+        run.await_that("all are Ready", lambda: run.ready_now() == len(providers))
         return seconds, before, len(server.asked) - asked - before
 
 

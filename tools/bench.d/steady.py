@@ -23,19 +23,30 @@ def one_round(bench, name, wanted):
     with rig.Rig(bench, name) as run:
         fleet.install_all(run, wanted)
         time.sleep(QUIET)
-        before, cpu, begin = run.plane.requests(), rig.cpu_seconds(run.pid), time.monotonic()
-        time.sleep(SECONDS)
-        run.processes.check()
-        spent, took = rig.cpu_seconds(run.pid) - cpu, time.monotonic() - begin
-        requests = run.plane.requests()[len(before):]
-        return (*per_minute(requests, took), spent * 3600 / took, rig.memory_kib(run.pid, "VmRSS") * 1024 / 1e6)
+        return (*window(run), rig.memory_kib(run.pid, "VmRSS") * 1024 / 1e6)
+
+
+def window(run):
+    """Requests, watches and leases of a minute, CPU seconds of an hour; an operator that is gone, which would ask and take
+    nothing, is an error."""
+    before, cpu, begin = run.plane.requests(), rig.cpu_seconds(run.pid), time.monotonic()
+    time.sleep(SECONDS)
+    run.processes.check()
+    spent, took = rig.cpu_seconds(run.pid) - cpu, time.monotonic() - begin
+    requests = run.plane.requests()[len(before):]
+    return (*per_minute(requests, took), spent * 3600 / took)
+
+
+def say(requests):
+    """Which they are, beside their number."""
+    if requests:
+        print(f"requests: {dict(collections.Counter(requests))}", file=sys.stderr)
 
 
 def per_minute(requests, seconds):
     """Beyond watches and the lease; watches; the lease."""
     others = rig.beyond_watches(requests)
-    if others:
-        print(f"requests: {dict(collections.Counter(others))}", file=sys.stderr)
+    say(others)
     watches = sum(verb == "watch" for verb, _ in requests)
     counts = (len(others), watches, len(requests) - len(others) - watches)
     return tuple(count * 60 / seconds for count in counts)

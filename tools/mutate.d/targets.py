@@ -41,6 +41,7 @@ LEFT_OUT = {
     "operator/report/status_writer.cc": "writes to a server, and most of it is seen on a control plane alone (status_writer_cluster_test.cc)",
     "operator/servers.cc": "opens ports; its tests take seconds each",
     "operator/act/certificates/certifier.cc": "writes to a server, and much of it is seen on a control plane alone (tools/certificates_e2e_test.py)",
+    "operator/act/certificates/handing_over.cc": "writes to a server, and much of it is seen on a control plane alone (tools/certificates_e2e_test.py)",
     "operator/webhooks/access_review.cc": "asks a server",
     "operator/webhooks/certificate_files.cc": "waits for files to change; its tests take seconds",
     "operator/webhooks/certificates.cc": "writes to a server, and most of it is seen on a control plane alone (e2e/scenarios/webhooks_test.cc)",

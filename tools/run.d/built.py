@@ -35,6 +35,6 @@ def newest_source(root):
         for folder in source_folders()
         if folder not in ("e2e", "tools")
         for name in glob.glob(f"{folder}/**/*.*", root_dir=root, recursive=True)
-        if name.endswith((".cc", ".h")) and not name.endswith(("_test.cc", "_fuzz.cc")) and "/testing/" not in name
+        if name.endswith((".cc", ".h")) and not name.endswith(("_test.cc", "_fuzz.cc", "_benchmark.cc")) and "/testing/" not in name
     ]
     return max(names, key=lambda name: os.stat(os.path.join(root, name)).st_mtime, default=None)

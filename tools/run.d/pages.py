@@ -37,6 +37,13 @@ def blocks(heading, page="README.md", language="sh"):
     return re.findall(rf"^```{language}\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
 
 
+def headings(page="README.md", language="sh"):
+    """The sections that have a block in that language, in order."""
+    with open(os.path.join(ROOT, page), encoding="utf-8") as file:
+        sections = re.split(r"^## |\A# ", file.read(), flags=re.MULTILINE)
+    return [section.partition("\n")[0] for section in sections if re.search(rf"^```{language}$", section, re.MULTILINE)]
+
+
 def environment(plane, home, **more):
     """Of a reader whose kubectl reaches that control plane."""
     path = plane.programs + os.pathsep + os.environ["PATH"]

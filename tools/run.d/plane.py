@@ -125,7 +125,7 @@ class Plane:
         return self._run("local", "wait", name, "--timeout", f"{timeout}s", "--dir", self.path, within=timeout)
 
     def describe(self, name):
-        return self._run("describe", "cluster", name, "--kubeconfig", self.kubeconfig)
+        return self._run("describe", "cluster", name, "--kubeconfig", self.kubeconfig, "--kubeconfig-context", "capi-local")
 
     def tell(self):
         """What runs, the last words of all, and where the rest is."""

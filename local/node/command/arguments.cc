@@ -200,6 +200,27 @@ std::string DefaultOf(std::string_view line) {
   return std::string(line);
 }
 
+// The port of a URL on this machine. A value.
+struct UrlPort {
+  size_t begin = 0, length = 0;  // of its digits
+  int port = 0;
+};
+
+// All of the word, from left to right.
+std::vector<UrlPort> UrlPorts(std::string_view word) {
+  std::vector<UrlPort> out;
+  for (size_t at = word.find("://"); at != word.npos; at = word.find("://", at + 1)) {
+    const std::string_view rest = word.substr(at + 3);
+    for (const std::string_view host : {"127.0.0.1:", "localhost:", "[::1]:", "0.0.0.0:", "[::]:"}) {
+      if (!rest.starts_with(host)) continue;
+      const std::string_view number =
+          rest.substr(host.size(), rest.find_first_not_of("0123456789", host.size()) - host.size());
+      if (const auto port = PortOf(number)) out.push_back({at + 3 + host.size(), number.size(), *port});
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 std::optional<Address> AddressOf(std::string_view text) {
@@ -223,25 +244,22 @@ std::optional<std::string> LedPath(std::string_view text, const std::map<std::st
   return std::nullopt;
 }
 
-std::optional<size_t> PortInUrl(std::string_view word, int port) {
-  const std::string number = fmt::format(":{}", port);
-  for (const std::string_view host : {"://127.0.0.1", "://localhost", "://[::1]"}) {
-    const size_t at = word.find(host);
-    if (at == word.npos || !word.substr(at + host.size()).starts_with(number)) continue;
-    const size_t begin = at + host.size() + 1, end = begin + number.size() - 1;
-    if (end == word.size() || word.find_first_of("0123456789", end) != end) return begin;
-  }
-  return std::nullopt;
+std::set<int> PortsInUrls(std::string_view word) {
+  std::set<int> ports;
+  for (const UrlPort& one : UrlPorts(word)) ports.insert(one.port);
+  return ports;
 }
 
 std::string LedUrl(const std::string& word, const std::map<int, int>& ports) {
-  for (const auto& [port, led] : ports) {
-    const auto at = PortInUrl(word, port);
-    if (!at) continue;
-    std::string out = word;
-    return out.replace(*at, std::to_string(port).size(), std::to_string(led));
+  std::string out;
+  size_t behind = 0;
+  for (const UrlPort& one : UrlPorts(word)) {
+    const auto led = ports.find(one.port);
+    if (led == ports.end()) continue;
+    out += word.substr(behind, one.begin - behind) + std::to_string(led->second);
+    behind = one.begin + one.length;
   }
-  return word;
+  return out + word.substr(behind);
 }
 
 Flags FlagsOfHelp(std::string_view help) {

@@ -62,10 +62,10 @@ Arguments ArgumentsOnLoopback(std::vector<std::string> values, const ArgumentOpt
 std::optional<std::string> LedPath(std::string_view text, const std::map<std::string, std::string>& mounts,
                                    std::set<std::string>& named);
 
-// Where the number of `port` begins, in a word with a URL on loopback that has it.
-std::optional<size_t> PortInUrl(std::string_view word, int port);
+// The ports of all URLs in the word that are on this machine: loopback's, or those of no address in particular.
+std::set<int> PortsInUrls(std::string_view word);
 
-// `word` with another port, where it is a URL on loopback with one of `ports`.
+// `word` with other ports in its URLs on this machine, where they have one of `ports`.
 std::string LedUrl(const std::string& word, const std::map<int, int>& ports);
 
 }  // namespace capi::local

@@ -144,6 +144,8 @@ TEST(Arguments, LeadUrlsToAnotherContainer_G5) {
   };
   for (const Case& c : {Case{"--upstream=http://127.0.0.1:8080/", "--upstream=http://127.0.0.1:41000/"},
                         {"--upstream=http://localhost:8080", "--upstream=http://localhost:41000"},
+                        {"http://a:8080,http://127.0.0.1:8080,http://[::]:8080/",
+                         "http://a:8080,http://127.0.0.1:41000,http://[::]:41000/"},
                         {"https://[::1]:8080/m?x=:8080", "https://[::1]:41000/m?x=:8080"},
                         {"--upstream=http://127.0.0.1:80800/", "--upstream=http://127.0.0.1:80800/"},
                         {"--upstream=http://127.0.0.1:9090/", "--upstream=http://127.0.0.1:9090/"},

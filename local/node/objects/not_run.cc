@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/encoding.h"
 #include "base/mutex.h"
 #include "base/strings.h"
 #include "kube/cache/informer.h"
@@ -44,6 +45,15 @@ bool IsOwnedBy(const kube::Object& pod, const std::string& uid) {
   return std::any_of(owners->begin(), owners->end(), [&](const Json& one) { return GetString(one, {"uid"}) == uid; });
 }
 
+// Of a workload that had this one's kind and name before.
+bool IsOfAFormerOne(const kube::Object& pod, const kube::Object& workload) {
+  const Json* owners = Find(pod.json(), {"metadata", "ownerReferences"});
+  if (owners == nullptr || !owners->is_array()) return false;
+  return std::any_of(owners->begin(), owners->end(), [&](const Json& one) {
+    return GetString(one, {"kind"}) == workload.kind() && GetString(one, {"name"}) == workload.name();
+  });
+}
+
 Status Give(const Context& ctx, kube::Client& client, const kube::Object& workload) {
   kube::Object pod = PodThatIsNotRun(workload);
   auto made = client.Create(ctx, kube::Builtin("Pod"), pod);
@@ -52,6 +62,11 @@ Status Give(const Context& ctx, kube::Client& client, const kube::Object& worklo
   // Of an earlier try or node, which may have ended before it wrote the status; or of one that had this name before.
   kube::Object there = TRY(client.Get(ctx, kube::Builtin("Pod"), pod.ns(), pod.name()));
   if (IsOwnedBy(there, workload.uid())) return IsTold(there) ? Ok() : TellStatus(ctx, client, workload, there);
+  if (!IsOfAFormerOne(there, workload) && !IsTold(there)) {
+    ctx.log.Warn("what isn't run here isn't told: its Pod's name is somebody else's",
+                 {{"object", workload.kind() + " " + workload.ns() + "/" + workload.name()}, {"pod", there.name()}});
+    return Ok();
+  }
   TRY(client.Delete(ctx, kube::Builtin("Pod"), there.ns(), there.name(), {.uid = there.uid()}));
   return Error{Code::kUnavailable, "its Pod is still that of a former one", {}};
 }
@@ -61,7 +76,8 @@ Status TakeBack(const Context& ctx, kube::Client& client, const kube::Object& wo
   const std::string name = PodThatIsNotRun(workload).name();
   auto there = client.Get(ctx, kube::Builtin("Pod"), workload.ns(), name);
   if (!there.ok()) return there.code() == Code::kNotFound ? Ok() : Status(there.error());
-  if (!IsOwnedBy(*there, workload.uid())) return Ok();
+  // One that lost its owner, as by `kubectl delete --cascade=orphan`, has our word still.
+  if (!IsOwnedBy(*there, workload.uid()) && !IsTold(*there)) return Ok();
   Status done = client.Delete(ctx, kube::Builtin("Pod"), workload.ns(), name, {.uid = there->uid()});
   return !done.ok() && done.code() == Code::kNotFound ? Ok() : done;
 }
@@ -123,6 +139,17 @@ void TellAll(const Context& ctx, kube::Client& client, Untold& untold) {
   }
 }
 
+// Of a long name what tells it from others that begin alike.
+std::string PodName(const kube::Object& workload) {
+  std::string begin = workload.name();
+  if (begin.size() > kLongestPrefix) {
+    begin.resize(kLongestPrefix);
+    begin.erase(begin.find_last_not_of(".-") + 1);
+    begin += "-" + Sha256Hex(workload.name()).substr(0, 8);
+  }
+  return fmt::format("{}-{}-not-run", begin, ToLower(workload.kind()));
+}
+
 Json NamesAndImages(const Json& pod) {
   Json all = Json::array();
   const Json* containers = Find(pod, {"spec", "containers"});
@@ -142,7 +169,7 @@ kube::Object PodThatIsNotRun(const kube::Object& workload) {
   pod["spec"] = {{"containers", NamesAndImages(pod)}};
   Json& metadata = Ensure(pod, {"metadata"});
   metadata.erase("creationTimestamp");
-  metadata["name"] = fmt::format("{}-{}-not-run", workload.name().substr(0, kLongestPrefix), ToLower(workload.kind()));
+  metadata["name"] = PodName(workload);
   metadata["namespace"] = workload.ns();
   metadata["ownerReferences"] = Json::array({{{"apiVersion", workload.api_version()},
                                               {"kind", workload.kind()},

@@ -46,6 +46,20 @@ bool Changes(const certificates::Decision& decision) {
   return decision.step != certificates::Step::kKeep && decision.step != certificates::Step::kBlocked;
 }
 
+// The answer says that nothing was written; no other one does, a timeout least of all.
+bool IsRefusal(Code code) {
+  switch (code) {
+    case Code::kConflict:
+    case Code::kInvalidArgument:
+    case Code::kPermissionDenied:
+    case Code::kUnauthenticated:
+    case Code::kNotFound:
+    case Code::kFailedPrecondition:
+    case Code::kUnsupported: return true;
+    default: return false;
+  }
+}
+
 }  // namespace
 
 Status Certifier::Read(const Context& ctx, const kube::ObjectId& id, Known& known) {
@@ -273,8 +287,10 @@ Status Certifier::MakeSecret(const Context& ctx, const kube::ObjectId& id, Known
   }
   auto written = client_.Apply(ctx, kube::Builtin("Secret"), apply, AsCertifier());
   if (!written.ok()) {
-    if (written.code() != Code::kConflict) tracks_.MarkUncertain(id);
-    if (kube::IsOutage(written.error())) known.uncertain.insert(id);
+    if (!IsRefusal(written.code())) {
+      tracks_.MarkUncertain(id);
+      known.uncertain.insert(id);
+    }
     return without_values(written.error());
   }
   tracks_.Expect(id, written->resource_version());

@@ -54,6 +54,8 @@ class Certifier {
 
   // The CA bundles of what has one are the operator's to keep no more. They stay.
   Status LeaveBundles(const Context& ctx, const kube::ObjectId& target);
+  // Whether the Secret says that it is the operator's to keep. False where there is none.
+  Result<bool> IsKept(const Context& ctx, const kube::ObjectId& secret);
   // Whether something of cert-manager owns the Secret, which goes with it. False where there is no Secret.
   Result<bool> IsOwned(const Context& ctx, const kube::ObjectId& secret);
   // Nothing of cert-manager owns the Secret any more. After its Certificate was deleted: before that cert-manager,

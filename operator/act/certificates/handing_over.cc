@@ -235,10 +235,13 @@ Status HandingOver::HandOn(const Context& ctx, api::Provider& provider, const Ob
   Status let_go = LetGo(ctx, o, plan, TakenOver(*rendered, plan), ours);
   if (!let_go.ok()) {  // those that are ours still are the provider's, and go over with the next try (ToHandOver)
     for (const kube::ObjectId& id : ours) {
+      // One whose answer was lost may be cert-manager's by now, and would be pruned.
+      const auto is_kept = needs_.certifier.IsKept(ctx, id);
+      if (!is_kept.ok() || !*is_kept) continue;
       if (const kube::InventoryEntry* entry = inventory.Find(id)) left.Put(id, *entry);
     }
     TRY(AnnounceInventory(ctx, needs_.writer, provider, left));
-    return let_go;
+    return sent.ok() ? let_go : sent;
   }
   if (o.builtin_certificates && !plan.go.empty()) {
     for (const kube::ObjectId& id : plan.go) left.Remove(id);

@@ -178,6 +178,21 @@ TEST_F(HandsOver, ToCertManagerEachSecretByItself) {  // I19
   EXPECT_EQ(MarksIn(server_.Live(testing::kHooksPath)).bundle, "");
 }
 
+// One that was let go, and whose answer was lost, would have been the provider's again, and gone with it.
+TEST_F(HandsOver, ToCertManagerWhoseAnswerIsLost) {  // I19
+  const auto objects = ReleaseWith({});
+  const auto secrets = WithSecrets(objects);
+  for (const kube::Manifest& manifest : secrets) o_.inventory.Put(manifest.id, {"v1", manifest.hash, "f", false});
+  ASSERT_TRUE(certifier_.Prepare(ctx_, secrets, o_.inventory).ended.ok());
+  o_.builtin_certificates = false;
+  server_.LosesAnswer("webhook-cert");
+  EXPECT_FALSE(Run(ManifestsOf(objects)).ok());
+  EXPECT_FALSE(IsOurs("webhook-cert"));
+  EXPECT_FALSE(o_.inventory.Contains(kSecret));
+  const Status ended = Run(ManifestsOf(objects));
+  EXPECT_TRUE(ended.ok()) << ended.error().message;
+}
+
 // What another tool has asked cert-manager for goes over with what is adopted.
 TEST_F(HandsOver, WhatIsLiveStillIsKnown) {  // I19, A1
   const auto objects = ReleaseWith({"metrics"});

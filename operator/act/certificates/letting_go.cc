@@ -57,6 +57,13 @@ Status Certifier::LeaveBundles(const Context& ctx, const kube::ObjectId& id) {
   return Ok();
 }
 
+Result<bool> Certifier::IsKept(const Context& ctx, const kube::ObjectId& id) {
+  auto live = client_.Get(ctx, kube::Builtin("Secret"), id.ns, id.name, {.metadata_only = true});
+  if (!live.ok() && live.code() == Code::kNotFound) return false;
+  if (!live.ok()) return live.error().With(id.ToString());
+  return live->has_annotation(api::kAnnotationCertificate) || live->has_annotation(api::kAnnotationCertificateState);
+}
+
 Result<bool> Certifier::IsOwned(const Context& ctx, const kube::ObjectId& id) {
   auto live = client_.Get(ctx, kube::Builtin("Secret"), id.ns, id.name, {.metadata_only = true});
   if (!live.ok() && live.code() == Code::kNotFound) return false;
