@@ -43,9 +43,9 @@ void Feed::OnChange(const ProviderCache::Change& change) {
 
 void Feed::OnPass(const Observation& o) {
   const std::string key = o.provider.id.Key();
-  if (!providers_->Get(key)) return;  // it went meanwhile, and nobody would drop them
   Facts facts = FactsOf(o);
   MutexLock lock(mu_);
+  if (!providers_->Get(key)) return;  // it went meanwhile, and nobody would drop them
   std::shared_ptr<const Facts>& mine = facts_[key];
   if (mine && *mine == facts) return;
   mine = std::make_shared<const Facts>(std::move(facts));

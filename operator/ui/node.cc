@@ -49,8 +49,14 @@ Json WhyOf(const advice::Explanation& why) {
   for (const advice::Aside& aside : why.also) {
     also.push_back({{"type", aside.type}, {"reason", aside.reason}, {"message", aside.message}});
   }
-  return {{"ready", why.ready},     {"reason", why.reason}, {"since", why.since}, {"message", why.message},
-          {"meaning", why.meaning}, {"action", why.action}, {"also", also}};
+  return {{"ready", why.ready},
+          {"reason", why.reason},
+          {"since", why.since},
+          {"message", why.message},
+          {"meaning", why.meaning},
+          {"action", why.action},
+          {"see", why.ready ? "" : api::ReasonPlace(why.reason)},
+          {"also", also}};
 }
 
 // The certificate that ends first.

@@ -58,7 +58,7 @@ View Viewers::Ask(const std::stop_token& stop, const std::string& token, const s
   };
   auto user = HolderOf(ctx, client_, token);
   if (!user.ok()) return failed(user.error());
-  if (!*user) return SendAToken();
+  if (!*user) return Refused(401, "the API server doesn't know this token, or it has expired: send another one");
   auto rights = Review(ctx, **user, all);
   if (!rights.ok()) return failed(rights.error());
   {

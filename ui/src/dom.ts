@@ -36,15 +36,25 @@ export function svg<K extends keyof SVGElementTagNameMap>(tag: K, props: Props =
   return element;
 }
 
-// Puts `content` in the place of what `into` has. Whatever has the focus, or is open, by its data-key, stays so.
+// Puts `content` in the place of what `into` has. Whatever has the focus, is open or was scrolled, by its data-key, stays so.
 export function show(into: Element, ...content: Child[]): void {
   const focused = into.contains(document.activeElement) ? document.activeElement?.getAttribute("data-key") : null;
   const open = new Set<string>();
   for (const details of into.querySelectorAll("details[open][data-key]")) open.add(details.getAttribute("data-key")!);
+  const scrolled = new Map<string, [number, number]>();
+  for (const one of into.querySelectorAll("[data-key]")) {
+    if (one.scrollTop || one.scrollLeft) scrolled.set(one.getAttribute("data-key")!, [one.scrollTop, one.scrollLeft]);
+  }
   into.replaceChildren();
   fill(into, {}, content);
   for (const details of into.querySelectorAll("details[data-key]")) {
     if (open.has(details.getAttribute("data-key")!)) details.setAttribute("open", "");
+  }
+  if (scrolled.size > 0) {
+    for (const one of into.querySelectorAll("[data-key]")) {
+      const place = scrolled.get(one.getAttribute("data-key")!);
+      if (place) [one.scrollTop, one.scrollLeft] = place;
+    }
   }
   if (!focused) return;
   for (const element of into.querySelectorAll<HTMLElement | SVGElement>("[data-key]")) {
@@ -60,7 +70,7 @@ export function table(caption: string, heads: string[], rows: Child[][]): HTMLEl
   // A wide one is scrolled by keyboard, too.
   return h(
     "div",
-    { class: "wide", tabindex: 0, role: "region", "aria-label": caption },
+    { class: "wide", tabindex: 0, "data-key": `wide ${caption}`, role: "region", "aria-label": caption },
     h("table", {}, h("caption", {}, caption), h("thead", {}, head), h("tbody", {}, ...body)),
   );
 }

@@ -19,8 +19,8 @@ async function ask(path: string, signal?: AbortSignal): Promise<Response> {
   throw new Refused(text || `the operator answered ${response.status}`);
 }
 
-export async function askJson<T>(path: string): Promise<T> {
-  return (await ask(path)).json() as Promise<T>;
+export async function askJson<T>(path: string, signal?: AbortSignal): Promise<T> {
+  return (await ask(path, signal)).json() as Promise<T>;
 }
 export async function askText(path: string): Promise<string> {
   return (await ask(path)).text();
@@ -33,29 +33,50 @@ export interface Listener {
 }
 
 const SILENCE = 25_000; // the operator says something every ten seconds
+const PATIENCE = 1000; // ms at least between two fetches of everything
+const FIRST_WAIT = 500; // ms before the first try after a break
+
+// A browser has six connections to a server, for all of its tabs: one that nobody sees follows nothing.
+function seen(): Promise<void> {
+  return new Promise((done) => {
+    if (!document.hidden) return done();
+    document.addEventListener("visibilitychange", () => done(), { once: true });
+  });
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((done) => setTimeout(done, ms));
+}
 
 export class Feed {
   providers = new Map<string, Provider>();
   fleet: Fleet | null = null;
   private revision = -1;
   private early: [string, string][] | null = null; // events that came before the data
-  private ended: AbortController | null = null;
+  private ended = new AbortController(); // of the stream that is followed
+  private fetches = 0;
+  private fetched = 0; // when everything was asked for last
 
   constructor(private readonly listener: Listener) {}
 
   // For ever, or until it needs a token.
   async run(): Promise<void> {
-    for (let wait = 500; ; wait = Math.min(wait * 2, 10_000)) {
+    let wait = FIRST_WAIT;
+    for (;;) {
+      await seen();
+      const began = Date.now();
+      let words = "Connecting again ...";
       try {
-        const began = Date.now();
         await this.follow();
-        if (Date.now() - began > 20_000) wait = 500;
-        this.listener.linked(false, "Connecting again ...");
       } catch (error) {
         if (error instanceof NeedsToken) return this.listener.needsToken(error.message);
-        this.listener.linked(false, error instanceof Refused ? error.message : "The operator can't be reached. Trying again ...");
+        if (!document.hidden) words = error instanceof Refused ? error.message : "The operator can't be reached. Trying again ...";
       }
-      await new Promise((done) => setTimeout(done, wait * (0.5 + Math.random() / 2)));
+      this.listener.linked(false, words);
+      if (document.hidden) continue;
+      if (Date.now() - began > 20_000) wait = FIRST_WAIT;
+      await pause(wait * (0.5 + Math.random() / 2));
+      wait = Math.min(wait * 2, 10_000);
     }
   }
 
@@ -67,6 +88,8 @@ export class Feed {
       silent = setTimeout(() => ended.abort(), SILENCE) as unknown as number;
     };
     heard();
+    const hide = () => document.hidden && ended.abort();
+    document.addEventListener("visibilitychange", hide);
     try {
       const response = await ask("events", ended.signal);
       const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
@@ -81,6 +104,7 @@ export class Feed {
       }
     } finally {
       clearTimeout(silent);
+      document.removeEventListener("visibilitychange", hide);
       ended.abort();
     }
   }
@@ -96,10 +120,17 @@ export class Feed {
     else this.apply(name, data);
   }
 
+  // One that begins later has what came before it: an earlier one that isn't through counts no more.
   private async fetchAll(): Promise<void> {
+    const mine = ++this.fetches, ended = this.ended;
     this.early = [];
     try {
-      const all = await askJson<Snapshot>("data.json");
+      const soon = this.fetched + PATIENCE * (1 + Math.random()) - Date.now();
+      if (soon > 0) await pause(soon);
+      if (mine !== this.fetches || ended.signal.aborted) return;
+      this.fetched = Date.now();
+      const all = await askJson<Snapshot>("data.json", ended.signal);
+      if (mine !== this.fetches) return;
       this.providers = new Map(all.providers.map((one) => [one.id, one]));
       this.fleet = all.fleet;
       this.revision = all.revision;
@@ -109,7 +140,7 @@ export class Feed {
       this.listener.linked(true, "Live");
       this.listener.changed(null);
     } catch {
-      this.ended?.abort(); // run() begins anew, and tells why
+      ended.abort(); // run() begins anew, and tells why
     }
   }
 

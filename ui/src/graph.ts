@@ -52,7 +52,7 @@ function boxOf(one: Provider): Box {
 }
 
 // What the graph has of so many providers that it can still be read.
-export function boxesOf(providers: Map<string, Provider>, chosen: Provider[]): { boxes: Box[]; arrows: Arrow[]; left: number } {
+export function boxesOf(providers: Map<string, Provider>, chosen: Provider[]): { boxes: Box[]; arrows: Arrow[]; core: string | undefined; left: number } {
   const boxes = new Map<string, Box>(), arrows: Arrow[] = [];
   const at = new Map<string, string>(); // provider -> its box
   const calm = chosen.filter((one) => one.kind !== "CoreProvider" && (one.state === "ready" || one.state === "paused"));
@@ -89,7 +89,7 @@ export function boxesOf(providers: Map<string, Provider>, chosen: Provider[]): {
     }
     if (core && one !== core) draw(from, at.get(core.id), false);
   }
-  return { boxes: [...boxes.values()], arrows, left: Math.max(0, others.length - MOST_HELD) };
+  return { boxes: [...boxes.values()], arrows, core: core?.id, left: Math.max(0, others.length - MOST_HELD) };
 }
 
 interface Point {
@@ -107,10 +107,12 @@ interface Laid {
 let last: { of: string; laid: graphlib.Graph } = { of: "", laid: new graphlib.Graph() };
 
 // Boxes are laid out by what they wait for, and only where that is nothing by the core: the layout of a thousand arrows
-// that all lead to the core takes seconds, and says nothing. What has the same boxes and arrows stays where it was.
-function lay(boxes: Box[], arrows: Arrow[]): Laid {
+// that all lead to the core takes seconds, and says nothing. What is waited for stands between the core and who waits. What has
+// the same boxes and arrows stays where it was.
+function lay(boxes: Box[], arrows: Arrow[], core: string | undefined): Laid {
   const waiting = new Set(arrows.filter((arrow) => arrow.waits).map((arrow) => arrow.from));
   const leading = arrows.filter((arrow) => arrow.waits || !waiting.has(arrow.from));
+  if (core !== undefined && !waiting.has(core)) for (const box of boxes) if (box.state === "thing") leading.push({ from: box.key, to: core, waits: false });
   const of = JSON.stringify([boxes.map((box) => box.key), leading.map((arrow) => [arrow.from, arrow.to])]);
   if (of !== last.of) {
     const graph = new graphlib.Graph();
@@ -153,8 +155,8 @@ function drawArrow(arrow: Arrow, points: Point[]): SVGElement {
 }
 
 export function drawGraph(providers: Map<string, Provider>, chosen: Provider[]): { picture: SVGSVGElement; left: number } {
-  const { boxes, arrows, left } = boxesOf(providers, chosen);
-  const { width, height, places, points } = lay(boxes, arrows);
+  const { boxes, arrows, core, left } = boxesOf(providers, chosen);
+  const { width, height, places, points } = lay(boxes, arrows, core);
   const head = svg("marker", { id: "head", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 8, markerHeight: 8, orient: "auto" }, svg("path", { d: "M0 0L8 4L0 8z" }));
   // Those that say little are under those that say more.
   const lines = [...arrows].sort((a, b) => Number(a.waits) - Number(b.waits)).map((arrow) => drawArrow(arrow, points.get(arrow)!));

@@ -2,7 +2,7 @@
 
 import { h, show } from "./dom";
 import { Feed, askJson, askText, setToken } from "./feed";
-import { Details, Provider } from "./model";
+import { Details } from "./model";
 import { fleetStrip, overview } from "./views";
 import { providerView } from "./provider";
 
@@ -14,11 +14,12 @@ const OFTEN = 150; // ms between two drawings
 let due = 0;
 let loaded = false;
 let details: Details | null = null;
+let yaml: string | null = null; // of the same provider, where somebody wants to see it
 let fetching = 0; // the number of the last request for details
 const before = new Map<string, string>(); // states, as they were told last
 
 function route(): { view: string; id: string } {
-  const path = decodeURIComponent(location.hash.replace(/^#\/?/, ""));
+  const path = location.hash.replace(/^#\/?/, ""); // what the page links to has no escapes
   if (path.startsWith("provider/")) return { view: "provider", id: path.slice("provider/".length) };
   return { view: path === "table" ? "table" : "graph", id: "" };
 }
@@ -34,24 +35,18 @@ function draw(): void {
   if (view !== "provider") show(main, ...overview(feed.providers, filter.value, view, now));
   else if (details?.id === id) drawDetails(details);
   else if (!feed.providers.has(id)) show(main, h("p", {}, "There is no such provider, or you may not get it. "), h("a", { href: "#/" }, "All providers"));
+  else show(main, h("p", {}, "Asking the operator ...")); // and not another provider's view, whose buttons would be pressed
 }
 
 function drawDetails(of: Details): void {
-  const text = document.getElementById("text");
-  const shown = text && !text.hidden && main.dataset["of"] === of.id ? text.textContent : null;
-  show(main, ...providerView(of, feed.providers, Date.now(), () => void showYaml(of.id)));
-  main.dataset["of"] = of.id;
-  if (shown !== null) putYaml(shown);
+  show(main, ...providerView(of, feed.providers, Date.now(), yaml, () => void fetchYaml(of.id)));
 }
 
-function putYaml(words: string): void {
-  const text = byId("text");
-  text.textContent = words;
-  text.hidden = false;
-}
-
-async function showYaml(id: string): Promise<void> {
-  putYaml(await askText("provider.yaml?id=" + id).catch((error: Error) => error.message));
+async function fetchYaml(id: string): Promise<void> {
+  const text = await askText("provider.yaml?id=" + id).catch((error: Error) => error.message);
+  if (route().id !== id) return;
+  yaml = text;
+  drawSoon();
 }
 
 function drawSoon(): void {
@@ -68,12 +63,17 @@ async function fetchDetails(): Promise<void> {
   } catch {
     if (mine === fetching) details = null; // the feed tells why
   }
+  if (mine === fetching && yaml !== null) await fetchYaml(id);
   drawSoon();
 }
 
 // Who doesn't see the page hears what became of which provider.
-function tell(one: Provider | undefined): void {
-  if (!one) return;
+function tell(id: string): void {
+  const one = feed.providers.get(id);
+  if (!one) {
+    if (before.delete(id)) said.textContent = `${id} is gone`;
+    return;
+  }
   const was = before.get(one.id);
   before.set(one.id, one.state);
   if (was !== undefined && was !== one.state) said.textContent = `${one.kind} ${one.name} is ${one.state}`;
@@ -88,6 +88,7 @@ function askForToken(words: string): void {
     h("label", { for: "token" }, "Token"), " ", input, " ", h("button", { type: "submit" }, "Look"));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
+    show(main, h("p", {}, "Asking the operator ..."));
     begin(input.value.trim());
   });
   show(strip);
@@ -98,8 +99,8 @@ function askForToken(words: string): void {
 const feed = new Feed({
   changed(id) {
     loaded = true;
-    if (id === null) for (const one of feed.providers.values()) tell(one);
-    else tell(feed.providers.get(id));
+    if (id === null) for (const one of new Set([...before.keys(), ...feed.providers.keys()])) tell(one);
+    else tell(id);
     const at = route();
     if (at.view === "provider" && (id === null || id === at.id)) void fetchDetails();
     else drawSoon();
@@ -120,7 +121,8 @@ function begin(token: string): void {
 filter.addEventListener("input", drawSoon);
 byId("search").addEventListener("submit", (event) => event.preventDefault());
 addEventListener("hashchange", () => {
-  details = null;
+  details = yaml = null;
+  draw();
   scrollTo(0, 0);
   void fetchDetails().then(() => main.focus({ preventScroll: true }));
 });

@@ -7,6 +7,7 @@ export interface Why {
   message: string;
   meaning: string;
   action: string;
+  see: string; // where the book tells more
   also: { type: string; reason: string; message: string }[];
 }
 export interface Named {

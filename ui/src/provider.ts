@@ -37,7 +37,7 @@ function why(one: Details, root: Provider | undefined): Child {
   const also = one.why.also.map((a) => h("li", {}, h("b", {}, `${a.type} (${a.reason}): `), a.message));
   return h("section", { class: one.why.ready ? "why" : "why held", "aria-labelledby": "why" },
     h("h2", { id: "why" }, one.why.ready ? "Nothing holds it back" : "What holds it back"),
-    !one.why.ready && facts(["Reason", one.why.reason], ["Meaning", one.why.meaning], ["Message", one.why.message], ["Do", one.why.action]),
+    !one.why.ready && facts(["Reason", one.why.reason], ["Meaning", one.why.meaning], ["Message", one.why.message], ["Do", one.why.action], ["See", one.why.see]),
     root && h("p", { class: "root" }, "The cause is at ", link(root, "root"), `: ${root.why.message} `, root.why.action && h("b", {}, "Do: "), root.why.action),
     also.length > 0 && h("ul", {}, ...also));
 }
@@ -98,7 +98,7 @@ function inventoryTree(one: Details): Child {
   return h("div", { class: "tree" }, ...trees);
 }
 
-export function providerView(one: Details, providers: Map<string, Provider>, now: number, showYaml: (event: Event) => void): Child[] {
+export function providerView(one: Details, providers: Map<string, Provider>, now: number, yaml: string | null, showYaml: () => void): Child[] {
   const references = one.references.map((r): Child[] => [r.field, r.kind, `${r.namespace}/${r.name}`]);
   const certificates = one.certificates.map((c): Child[] => [c.certificate, `${c.namespace}/${c.secret}`, h("time", { datetime: c.ends }, c.ends.slice(0, 10))]);
   return [
@@ -116,6 +116,6 @@ export function providerView(one: Details, providers: Map<string, Provider>, now
     conditions(one, now),
     references.length > 0 && h("section", { "aria-labelledby": "refs" }, h("h2", { id: "refs" }, "What it refers to"), table("References, by name", ["Field", "Kind", "Object"], references)),
     certificates.length > 0 && h("section", { "aria-labelledby": "certs" }, h("h2", { id: "certs" }, "Certificates"), table("Kept by the operator", ["Certificate", "Secret", "Ends"], certificates)),
-    h("section", { class: "yaml", "aria-labelledby": "yaml" }, h("h2", { id: "yaml" }, "The object"), h("button", { type: "button", "data-key": "yaml", click: showYaml }, "Show its YAML"), h("pre", { id: "text", tabindex: 0, hidden: true })),
+    h("section", { class: "yaml", "aria-labelledby": "yaml" }, h("h2", { id: "yaml" }, "The object"), h("button", { type: "button", "data-key": "yaml", click: showYaml }, "Show its YAML"), yaml !== null && h("pre", { id: "text", tabindex: 0, "data-key": "text" }, yaml)),
   ];
 }

@@ -47,7 +47,7 @@ export function fleetStrip(fleet: Fleet, all: Provider[], now: number): Child[] 
     h("dl", {},
       figure("Core", core.map((one) => `${one.installedVersion || "not installed"} ${one.contract}`).join(", ") || "none"),
       figure("Contracts", counted(all.map((one) => one.contract)) || "none"),
-      figure("Newer versions for", String(upgrades)),
+      figure("With a newer version", String(upgrades)),
       ends ? figure("First certificate ends", `${ends.slice(0, 10)} (${left} days)`, left < 14) : null,
       figure("Drift corrected in the last hour", String(fleet.restoredInTheLastHour), fleet.restoredInTheLastHour > 0),
       figure("Operator", fleet.version)),
@@ -105,7 +105,7 @@ export function overview(providers: Map<string, Provider>, words: string, view: 
   if (view !== "table" && chosen.length > 0) {
     const { picture, left } = drawGraph(providers, chosen);
     out.push(h("section", { "aria-labelledby": "graph" }, h("h2", { id: "graph" }, "Who waits for whom"),
-      h("div", { class: "graph", tabindex: 0, role: "region", "aria-label": "Graph" }, picture),
+      h("div", { class: "graph", tabindex: 0, "data-key": "graph", role: "region", "aria-label": "Graph" }, picture),
       left > 0 && h("p", {}, `${left} more are in the table: find some by name.`)));
   }
   out.push(h("section", { "aria-labelledby": "all" }, h("h2", { id: "all" }, "All providers"), ...tableOf(providers, chosen, now)));
