@@ -37,10 +37,12 @@ test-unit: ## tests that need nothing but the build
 
 test-full: ## more crashes, sequences and releases, real managers; CI runs a fourth of it with each commit
 	@tools/deps test
+	@[[ $${CAPI_TEST_PART:-0} != 0 ]] || tools/deps browser
 	@tools/test full
 
 test-long: ## every test at its full length: hours
 	@tools/deps all
+	@tools/deps browser
 	@tools/test long
 
 mutate: ## break each rule and comparison, one at a time, and see that a test notices; part of test-long

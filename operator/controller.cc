@@ -116,6 +116,7 @@ void ProviderController::Wake(const std::function<bool(const api::ProviderId&)>&
 }
 
 void ProviderController::OnProvider(const ProviderCache::Change& change) {
+  if (options_.onlooker != nullptr) options_.onlooker->OnChange(change);
   const ProviderNews news = NewsOf(change);
   // Also when it is gone: to drop what is kept for it.
   if (news.itself) controller_.queue().Add(change.id.Key(), *news.itself);
@@ -184,12 +185,16 @@ Result<kube::Outcome> ProviderController::TryPass(const Context& ctx, const std:
   }
   secrets_.Hide(ctx, key, (*observed)->fleet);
   Observation o = **std::move(observed);
+  if (options_.onlooker != nullptr) options_.onlooker->OnPass(o);
   const Step step = Decide(o);
   ctx.log.Debug("decided", {{"step", NameOf(step)}});
   auto acted = actor_.Act(ctx, o, step);
   TRY(ctx.Check());
   if (!acted.ok()) return Failed(ctx, key, acted.error());
   std::optional<Done>& done = *acted;
+  if (options_.onlooker != nullptr && done && !done->restored.empty()) {
+    options_.onlooker->OnRestored(o.provider.id, done->restored.size());
+  }
   if (!done) return kube::Outcome{.again_after = Millis(0)};
   ctx.log.Debug("done", {{"step", NameOf(step)}, {"held", done->hold ? done->hold->reason : ""}});
   secrets_.Learn(ctx, key, done->now ? *done->now : o, *done);

@@ -19,12 +19,24 @@
 
 namespace capi::ops {
 
+// Who shows providers is told what happens to them. Thread-safe; it neither blocks nor calls back.
+class Onlooker {
+ public:
+  virtual ~Onlooker() = default;
+  virtual void OnChange(const ProviderCache::Change& change) = 0;
+  // What a pass has seen, before its step. No word of it has a Secret's value.
+  virtual void OnPass(const Observation& o) = 0;
+  // So many objects had drifted and are as they were applied (D1).
+  virtual void OnRestored(const api::ProviderId& id, size_t objects) = 0;
+};
+
 struct ControllerSettings {
   int workers = 4;
   std::string ns;                               // "" for all namespaces
   Millis sync_period = std::chrono::hours(10);  // between two looks at what is Ready (behaviour.md F6)
   // Whether this operator's webhooks judge who writes references. If not, no record of them counts (behaviour.md T1).
   bool webhooks = false;
+  Onlooker* onlooker = nullptr;  // outlives the controller
 };
 
 // Thread-safe. Owns everything that lives as long as the operator leads.
@@ -38,6 +50,8 @@ class ProviderController {
   // Adds the informers of the seven kinds, the workers, and those that migrate storage and look for newer versions and
   // unseen writes.
   void AddTo(kube::Manager& manager);
+
+  const ProviderCache& providers() const { return cache_; }
 
   // One pass. What it throws, and what fails it as a whole, is told in the provider's status (F1, F7); the error that
   // is returned is that of a context that ended.

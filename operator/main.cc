@@ -18,6 +18,8 @@
 #include "operator/options.h"
 #include "operator/process_metrics.h"
 #include "operator/servers.h"
+#include "operator/ui/feed.h"
+#include "operator/ui/page_server.h"
 #include "operator/webhooks.h"
 
 namespace capi::ops {
@@ -83,16 +85,23 @@ Status Run(const Options& o) {
 
   kube::EventRecorder events(*client, "capi-operator", SystemClock());
   InventoryKey key(*client, config.ns);
-  ProviderController controller(
-      *client, settings, sources, key,
-      {.workers = o.concurrency, .ns = o.ns, .sync_period = o.sync_period, .webhooks = o.webhook_port != 0}, metrics,
-      events, SystemClock());
   kube::LeaderElector elector(*client, {.ns = o.lease_namespace.empty() ? config.ns : o.lease_namespace,
                                         .name = kLease,
                                         .identity = Identity(),
                                         .lease_duration = o.lease_duration,
                                         .renew_deadline = o.renew_deadline,
                                         .retry_period = o.retry_period});
+  std::optional<ui::Feed> feed;
+  if (o.ui_address != "0") {
+    feed.emplace(SystemClock(), [&elector] { return elector.valid_until() > SystemClock().Monotonic(); });
+  }
+  ProviderController controller(*client, settings, sources, key,
+                                {.workers = o.concurrency,
+                                 .ns = o.ns,
+                                 .sync_period = o.sync_period,
+                                 .webhooks = o.webhook_port != 0,
+                                 .onlooker = feed ? &*feed : nullptr},
+                                metrics, events, SystemClock());
   auto lead = ShowLead(metrics, kLease, elector, SystemClock());
   client->GuardWrites([&elector](const Context& call) { return elector.MayWrite(call); });
   kube::Manager manager(SystemClock());
@@ -101,7 +110,7 @@ Status Run(const Options& o) {
     webhooks.emplace(o, settings, config.ns, *client, key, metrics, events, ctx.log);
     webhooks->AddTo(manager);
   }
-  std::unique_ptr<http::Server> health, diagnostics;
+  std::unique_ptr<http::Server> health, diagnostics, page;
   if (o.health_address != "0") {
     auto ready = [&manager, &webhooks] { return manager.Ready() && (!webhooks || webhooks->Ready()); };
     health = TRY_WITH(ServeHealth(o.health_address, ready), "--health-addr");
@@ -111,6 +120,12 @@ Status Run(const Options& o) {
     diagnostics = TRY_WITH(ServeDiagnostics(o.diagnostics_address, o.insecure_diagnostics, *client, metrics, ctx.log),
                            "--diagnostics-address");
     ctx.log.Info("serving metrics", {{"address", diagnostics->address()}});
+  }
+  if (feed) {
+    feed->Follow(controller.providers());
+    manager.Add("page", [&feed](const Context& run) { return feed->Run(run); });
+    page = TRY_WITH(ui::ServePage(o.ui_address, *feed, *client, ctx.log), "--ui-address");
+    ctx.log.Info("serving the status page", {{"address", page->address()}});
   }
   AddParts(o, *client, events, manager);
   controller.AddTo(manager);

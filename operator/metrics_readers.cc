@@ -18,23 +18,12 @@ MetricsRefusal SendAToken(int status, const MetricsRequest& wanted) {
           .user = ""};
 }
 
-// Who holds this token; nullopt for nobody. An error is that nobody could tell: the API server is away, or the operator
-// may not ask.
-Result<std::optional<Json>> Review(const Context& ctx, kube::Client& client, const std::string& token) {
-  kube::Object review(
-      Json{{"apiVersion", "authentication.k8s.io/v1"}, {"kind", "TokenReview"}, {"spec", {{"token", token}}}});
-  kube::Object answer = TRY(client.Create(ctx, kube::Builtin("TokenReview"), review, {.unguarded = true}));
-  if (!GetBool(answer.json(), {"status", "authenticated"})) return std::optional<Json>();
-  const Json* user = Find(answer.json(), {"status", "user"});
-  return std::optional<Json>(user == nullptr ? Json::object() : *user);
-}
-
 }  // namespace
 
 MetricsRefusal MetricsReaders::Ask(const std::stop_token& stop, const std::string& token,
                                    const MetricsRequest& wanted) {
   const Context ctx = Context{}.WithStop(stop).WithTimeout(longest_review_);
-  auto user = Review(ctx, client_, token);
+  auto user = HolderOf(ctx, client_, token);
   if (!user.ok()) return Unknown(ctx, user.error(), token, wanted);
   if (!*user) return SendAToken(401, wanted);
   auto allowed =

@@ -121,6 +121,11 @@ void AddServing(CLI::App& app, Options& o) {
       ->capture_default_str();
   app.add_flag("--insecure-diagnostics", o.insecure_diagnostics,
                "serve /metrics in plain HTTP, to anyone; then nobody sets the verbosity");
+  app.add_option(
+         "--ui-address", o.ui_address,
+         "address of the status page: HTTPS for those who may get providers, who see these alone (token review); "
+         "plain and for everybody on loopback; 0: there is none")
+      ->capture_default_str();
   app.add_option("--health-addr", o.health_address, "address of /healthz and /readyz; 0 turns it off")
       ->capture_default_str();
 }

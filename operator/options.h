@@ -26,6 +26,7 @@ struct Options {
   std::string diagnostics_address = ":8443";
   bool insecure_diagnostics = false;
   std::string health_address = ":9440";
+  std::string ui_address = "0";
   int webhook_port = 0;  // 0: no webhooks
   // Sorted, as certificates write them; without any, the names of the Service that manifests/ has.
   std::vector<std::string> webhook_hosts;

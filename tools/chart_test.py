@@ -158,6 +158,7 @@ EXAMPLES = {
     "githubApiUrl": ("https://g.example/api/v3", "--github-api-url=https://g.example/api/v3"),
     "githubUrl": ("https://g.example", "--github-url=https://g.example"),
     "healthAddr": (":9441", "--health-addr=:9441"),
+    "uiAddress": (":8445", "--ui-address=:8445"),
     "image": ({"manager": {"registry": "r.example:5000", "tag": "v9"}}, '"image": "r.example:5000/capi-operator:v9"'),
     "imagePullSecrets": ([{"name": "registry"}], '"imagePullSecrets": [{"name": "registry"}]'),
     "infrastructure": ({"infrastructure": {"aws": {}}}, '"InfrastructureProvider"'),
@@ -297,6 +298,7 @@ class Values(unittest.TestCase):
         # The operator ended at once with these, in each pod that Helm had made.
         ({"leaderElection": {"retryPeriod": "0s"}}, "leaderElection.retryPeriod: it must be at least 1s"),
         ({"diagnosticsAddress": ":9440"}, "healthAddr: diagnosticsAddress has port 9440, too"),
+        ({"uiAddress": ":8443"}, "uiAddress: diagnosticsAddress has port 8443, too"),
         ({"healthAddr": "0.0.0.0:9443"}, "webhooks.port: healthAddr has port 9443, too"),
         ({"webhooks": {"enabled": False, "certManager": True}}, "webhooks.certManager: there is nothing to issue a certificate for"),
         ({"webhooks": {"port": 8443}}, "webhooks.port: diagnosticsAddress has port 8443, too"),

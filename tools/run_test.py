@@ -432,8 +432,8 @@ class Packages(WithFolder):
         self.assertEqual(self.installed(["test"], go=True) - run, tests | {"clang-format-14", "groff-base", "iproute2", "pyflakes3", "skopeo"} | SSH)
         self.assertEqual(self.installed(["bench"], go=True) - run, tests | {"time"})
         self.assertEqual(self.installed(["lint"]) - build, tests | {"python3", "clang-14", "clang-tidy-14", "clang-format-14", "pyflakes3"})
-        wanted = [tests | {"python3", "clang-14", "libclang-rt-14-dev"}, {"python3", "python3-venv"}]
-        self.assertEqual([self.installed([group]) - build for group in ("fuzz", "site")], wanted)
+        wanted = [tests | {"python3", "clang-14", "libclang-rt-14-dev"}, {"python3", "python3-venv"}, {"python3", "chromium", "fonts-dejavu-core"}]
+        self.assertEqual([self.installed([group]) - build for group in ("fuzz", "site", "browser")], wanted)
         self.assertEqual(self.installed([], go=True), run | tests | LINTERS | {"clang-format-14", "groff-base", "iproute2", "pyflakes3", "skopeo", "time"} | SSH)
 
     def test_arm64_is_what_a_build_needs_of_another_architecture(self):
@@ -450,7 +450,7 @@ class Packages(WithFolder):
     def test_unknown_group_and_failure_are_errors(self):
         self.assertEqual(self.installed(["tests"]), set())
         self.assertEqual(self.done.returncode, 1)
-        self.assertEqual(self.done.stderr, "tools/deps: build, run, test, bench, lint, fuzz, site, arm64 or all, not tests\n")
+        self.assertEqual(self.done.stderr, "tools/deps: build, run, test, bench, lint, fuzz, site, browser, arm64 or all, not tests\n")
         self.installed(["build"], status=3)
         self.assertEqual(self.done.returncode, 1)
         self.assertIn("updating the package lists ...\ntools/deps: that failed after ", self.done.stderr)

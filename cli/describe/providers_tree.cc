@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "advice/explain.h"
 #include "api/reasons.h"
 #include "kube/meta/health.h"
 
@@ -13,30 +14,12 @@ namespace {
 
 namespace reason = api::reason;
 
-// Reasons whose messages name the providers that have to do something first.
-bool IsAboutOthers(std::string_view why) {
-  constexpr std::string_view kReasons[] = {reason::kWaitingForOrder,     reason::kWaitingForPause,
-                                           reason::kWaitingForContracts, reason::kMoreThanOneExists,
-                                           reason::kDeletionBlocked,     reason::kObjectOwnedByAnotherProvider};
-  return std::find(std::begin(kReasons), std::end(kReasons), why) != std::end(kReasons);
-}
-
 // The tag of an image: "v1.2.3" of "registry:5000/a/b:v1.2.3@sha256:...".
 std::string TagOf(std::string_view image) {
   image = image.substr(0, image.find('@'));
   size_t colon = image.rfind(':');
   if (colon == image.npos || image.find('/', colon) != image.npos) return "";
   return std::string(image.substr(colon + 1));
-}
-
-// Whether `text` has `word` with no letter of a name before or behind it.
-bool HasWord(std::string_view text, std::string_view word) {
-  auto in_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-'; };
-  for (size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
-    size_t end = at + word.size();
-    if ((at == 0 || !in_name(text[at - 1])) && (end == text.size() || !in_name(text[end]))) return true;
-  }
-  return false;
 }
 
 // How the operator says that it is.
@@ -95,16 +78,12 @@ std::vector<Workload> WorkloadsOf(const api::ProviderId& id, const std::vector<W
   return out;
 }
 
-bool WaitsFor(const ProviderLine& line, const ProviderLine& other) {
-  if (&line == &other || line.ready == "True") return false;
-  if (line.reason == reason::kWaitingForCoreProviderReady) return other.id.type == api::ProviderType::kCore;
-  return IsAboutOthers(line.reason) && HasWord(line.message, fmt::format("{}/{}", other.id.ns, other.id.name));
-}
-
 void Connect(std::vector<ProviderLine>& lines) {
   for (ProviderLine& line : lines) {
+    if (line.ready == "True") continue;
+    const advice::Awaited awaited = advice::AwaitedBy(line.reason, line.message);
     for (ProviderLine& other : lines) {
-      if (!WaitsFor(line, other)) continue;
+      if (&line == &other || !awaited.Has(other.id)) continue;
       line.waits_for.push_back(Describe(other.id));
       other.holds_up.push_back(Describe(line.id));
     }

@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
+#include "advice/explain.h"
 #include "api/reasons.h"
 #include "api/version.h"
 #include "cli/frame/config.h"
@@ -12,21 +11,6 @@
 
 namespace capi::cli {
 namespace {
-
-// Whether a condition tells of trouble; those that are parts of Ready say nothing more than it does.
-bool IsAside(const api::ProviderStatus& status, const kube::Condition& condition) {
-  using namespace api::condition;  // NOLINT(google-build-using-namespace): names alone
-  if (condition.type == kDrifted || condition.type == kWarnings || condition.type == kPaused)
-    return condition.status == "True";
-  if (condition.type == kProviderUpgraded || condition.type == kContractCompatible ||
-      condition.type == kStorageMigrated)
-    return condition.status == "False";
-  if (condition.type != kUpgradeAvailable) return false;
-  // What a policy wants and can't begin (U13) says nothing against what runs.
-  return condition.status == "Unknown" ||
-         std::any_of(status.available_upgrades.begin(), status.available_upgrades.end(),
-                     [](const api::AvailableUpgrade& one) { return one.refused.has_value(); });
-}
 
 // Where nobody looks after the providers, as a sentence; "" where somebody does, or it can't be told.
 std::string AwayOperator(const Context& ctx, ManagementCluster& cluster) {
@@ -59,7 +43,7 @@ void AddLine(std::string& out, std::string_view name, const std::string& text) {
   if (!text.empty()) out += fmt::format("  {:<9} {}\n", std::string(name) + ":", Printable(text));
 }
 
-std::string AsText(const ProviderObject& object, const Explanation& explanation) {
+std::string AsText(const ProviderObject& object, const advice::Explanation& explanation) {
   std::string out = fmt::format("{} {}\n", Describe(object.provider.id),
                                 explanation.ready ? "is ready: nothing holds it back" : "is not ready");
   AddLine(out, "Version", Versions(object));
@@ -71,12 +55,12 @@ std::string AsText(const ProviderObject& object, const Explanation& explanation)
     AddLine(out, "Do", explanation.action);
     AddLine(out, "See", api::ReasonPlace(explanation.reason));
   }
-  for (const Aside& aside : explanation.also)
+  for (const advice::Aside& aside : explanation.also)
     AddLine(out, "Also", fmt::format("{} ({}): {}", aside.type, aside.reason, aside.message));
   return out;
 }
 
-Json AsJson(const ProviderObject& object, const Explanation& explanation) {
+Json AsJson(const ProviderObject& object, const advice::Explanation& explanation) {
   const api::ProviderId& id = object.provider.id;
   Json out = {{"kind", api::KindOf(id.type).kind},
               {"namespace", id.ns},
@@ -92,41 +76,12 @@ Json AsJson(const ProviderObject& object, const Explanation& explanation) {
               {"action", explanation.action},
               {"see", explanation.ready ? "" : api::ReasonPlace(explanation.reason)},
               {"also", Json::array()}};
-  for (const Aside& aside : explanation.also)
+  for (const advice::Aside& aside : explanation.also)
     out["also"].push_back({{"type", aside.type}, {"reason", aside.reason}, {"message", aside.message}});
   return out;
 }
 
 }  // namespace
-
-Explanation Explain(const api::Provider& provider) {
-  Explanation out;
-  const api::ProviderStatus& status = provider.status;
-  const kube::Condition* ready = kube::FindCondition(status.conditions, api::condition::kReady);
-  bool looked = ready != nullptr && status.observed_generation >= provider.generation;
-  if (!looked) {
-    out.message = ready == nullptr ? "The operator has not looked at it yet."
-                                   : fmt::format(
-                                         "The operator has not looked at the last change of it yet (generation "
-                                         "{}); before that: {}",
-                                         provider.generation, ready->message);
-    out.action = "Wait; if it stays, see that the operator runs, and read its log.";
-    return out;
-  }
-  out.ready = ready->status == "True";
-  out.reason = ready->reason;
-  out.since = ready->last_transition_time;
-  out.message = ready->message;
-  if (const api::ReasonInfo* info = api::FindReason(ready->reason); info != nullptr) {
-    out.meaning = info->meaning;
-    out.action = info->action;
-  }
-  for (const kube::Condition& condition : status.conditions) {
-    if (IsAside(status, condition) && condition.reason != ready->reason)
-      out.also.push_back({condition.type, condition.reason, condition.message});
-  }
-  return out;
-}
 
 Status Why(const Context& ctx, const GlobalOptions& global, const WhyOptions& options, World& world) {
   OutputFormat format = TRY(ParseOutputFormat(options.output));
@@ -137,7 +92,7 @@ Status Why(const Context& ctx, const GlobalOptions& global, const WhyOptions& op
   auto objects = TRY(FindProviders(ctx, cluster, name, options.ns));
   Answer answer{.table = "", .facts = Json::array()};
   for (const ProviderObject& object : objects) {
-    Explanation explanation = Explain(object.provider);
+    const advice::Explanation explanation = advice::Explain(object.provider);
     answer.table += AsText(object, explanation);
     answer.facts.push_back(AsJson(object, explanation));
     answer.names.push_back(KubectlName(object.provider.id));

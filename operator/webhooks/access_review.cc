@@ -16,6 +16,15 @@ Json SpecOf(const Json& user, const Json& what) {
 
 }  // namespace
 
+Result<std::optional<Json>> HolderOf(const Context& ctx, kube::Client& client, const std::string& token) {
+  kube::Object review(
+      Json{{"apiVersion", "authentication.k8s.io/v1"}, {"kind", "TokenReview"}, {"spec", {{"token", token}}}});
+  kube::Object answer = TRY(client.Create(ctx, kube::Builtin("TokenReview"), review, {.unguarded = true}));
+  if (!GetBool(answer.json(), {"status", "authenticated"})) return std::optional<Json>();
+  const Json* user = Find(answer.json(), {"status", "user"});
+  return std::optional<Json>(user == nullptr ? Json::object() : *user);
+}
+
 Result<bool> AccessReviews::Allowed(const Context& ctx, const Json& user, const Json& what) {
   Json spec = SpecOf(user, what);
   const std::string question = Sha256Hex(ToJsonText(spec));

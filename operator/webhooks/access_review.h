@@ -2,6 +2,7 @@
 // those who write references into other namespaces (behaviour.md T1, T5).
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "base/clock.h"
@@ -11,6 +12,10 @@
 #include "kube/client/client.h"
 
 namespace capi::ops {
+
+// Who holds this bearer token, as a UserInfo of authentication.k8s.io; nullopt for nobody. Asked of the API server with
+// a TokenReview. An error is that nobody could tell: it is away, or the operator may not ask.
+Result<std::optional<Json>> HolderOf(const Context& ctx, kube::Client& client, const std::string& token);
 
 // For how long an answer counts: a right that was just given or taken shows this much later.
 inline constexpr Millis kAccessAnswerLasts = Seconds(5);

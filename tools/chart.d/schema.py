@@ -140,6 +140,7 @@ def _flags():
         "checkUpdates": text(DURATION),
         "leaderElection": closed(enabled=refused.schema(*refused.LEADER_ELECTION), **durations),
         "diagnosticsAddress": text(f"^0$|{ADDRESS}"),
+        "uiAddress": text(f"^0$|{ADDRESS}"),
         "insecureDiagnostics": BOOLEAN,
         "healthAddr": text(ADDRESS),
         "environmentVariables": list_of(text(r"^[^,\s]+$")) | {"minItems": 1},

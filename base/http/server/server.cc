@@ -47,6 +47,7 @@ struct Answered {
   ServerConnection* connection;
   std::string bytes;
   bool keep_alive;
+  std::shared_ptr<ServerStream> stream;
 };
 
 ServerLimits Within(ServerLimits limits) {
@@ -114,7 +115,9 @@ class Server::Impl {
     MonoTime now = Now();
     for (size_t i = 0; i < clients_.size(); ++i) {
       bool ready = polled_[i + 2].revents != 0 || clients_[i].connection->busy();
-      if (ready && OnSocket(*clients_[i].connection)) Step(clients_[i], now);
+      if (!ready || !OnSocket(*clients_[i].connection)) continue;
+      if (clients_[i].connection->streaming()) clients_[i].turn = ++turn_;  // as long as it takes what it gets
+      Step(clients_[i], now);
     }
     wakeup_.Clear();
     TakeAnswers(now);
@@ -164,7 +167,7 @@ class Server::Impl {
     for (Connected& client : clients_) {
       ServerConnection& connection = *client.connection;
       if (connection.whole()) Refuse(connection, now);
-      bool ends = connection.answering() || connection.writing() || connection.leaving();
+      bool ends = connection.answering() || (connection.writing() && !connection.streaming()) || connection.leaving();
       if (!ends) connection.End();
       if (connection.writing()) connection.HurryUp(now + limits_.stop_time);
     }
@@ -180,7 +183,12 @@ class Server::Impl {
       auto of = [&](const Connected& client) { return client.connection.get() == answer.connection; };
       Connected& client = *std::find_if(clients_.begin(), clients_.end(), of);
       client.turn = ++turn_;
-      client.connection->Answer(std::move(answer.bytes), answer.keep_alive && !Stopping(), now);
+      if (answer.stream) {
+        client.connection->Answer(
+            std::move(answer.bytes), std::move(answer.stream), [this] { wakeup_.Set(); }, now);
+      } else {
+        client.connection->Answer(std::move(answer.bytes), answer.keep_alive && !Stopping(), now);
+      }
       Step(client, now);
     }
   }
@@ -212,18 +220,23 @@ class Server::Impl {
     ServerRequest request = connection.TakeRequest();
     request.stop = stop_.get_token();
     handlers_->Run([this, to = &connection, keep_alive = connection.keep_alive(), request = std::move(request)] {
-      std::string bytes = Answer(request, keep_alive);
+      std::shared_ptr<ServerStream> stream;
+      std::string bytes = Answer(request, keep_alive, stream);
       MutexLock lock(mu_);
-      answered_.push_back({to, std::move(bytes), keep_alive});
+      answered_.push_back({to, std::move(bytes), keep_alive, std::move(stream)});
       wakeup_.Set();
     });
   }
 
   // In a handler's thread.
-  std::string Answer(const ServerRequest& request, bool keep_alive) const {
+  std::string Answer(const ServerRequest& request, bool keep_alive, std::shared_ptr<ServerStream>& stream) const {
     if (Stopping()) return FormatAnswer(request, {.status = 503, .headers = {}, .body = "the server stops\n"}, false);
     try {
-      Response response = handler_(request);
+      ServerResponse response = handler_(request);
+      if (response.stream && request.method != "HEAD") {
+        stream = std::move(response.stream);
+        return FormatStreamHead(std::move(response));
+      }
       return FormatAnswer(request, std::move(response), keep_alive && !Stopping());
     } catch (...) {  // its words may hold what it read
       return FormatAnswer(request, {.status = 500, .headers = {}, .body = "internal error\n"}, keep_alive);

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "base/http/client.h"
+#include "base/http/server/server_stream.h"
 
 namespace capi::http {
 
@@ -20,6 +21,14 @@ struct ServerRequest {
   std::string method, path, query, body;
   Headers headers;
   std::stop_token stop = {};  // asked to stop when the server is: a handler that waits for others gives up then
+};
+
+// A handler's answer. A value.
+struct ServerResponse : Response {
+  ServerResponse() = default;
+  ServerResponse(Response response) : Response(std::move(response)) {}  // NOLINT(google-explicit-constructor)
+  // The body goes on with what is sent there, until that ends: then the connection does. Not for HEAD.
+  std::shared_ptr<ServerStream> stream;
 };
 
 // Of one server. A value.
@@ -41,7 +50,7 @@ struct ServerLimits {
   Millis head_time = Seconds(10);
   // From the head's end to the body's. API servers give up on a webhook after 30 s at most.
   Millis body_time = Seconds(30);
-  // From an answer's first byte to its last.
+  // From an answer's first byte to its last; of a stream, for what was sent there at once.
   Millis write_time = Seconds(30);
   // Between requests. Clients in Go close what has been idle for 90 s; who waits longer never closes a connection just
   // when a request is on its way.
@@ -61,7 +70,7 @@ struct ServerOptions {
 class Server {
  public:
   // Called in several threads at once, with a whole request. Whatever it throws is answered with 500.
-  using Handler = std::function<Response(const ServerRequest&)>;
+  using Handler = std::function<ServerResponse(const ServerRequest&)>;
   // Listens at once (kUnavailable when the address is taken, or no descriptor is left) and serves in threads of its
   // own.
   static Result<std::unique_ptr<Server>> Start(ServerOptions options, Handler handler);

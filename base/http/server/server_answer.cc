@@ -38,6 +38,14 @@ bool WorthPacking(const ServerRequest& request, const Response& response) {
 
 bool HasBody(int status) { return status >= 200 && status != 204 && status != 304; }
 
+std::string HeadOf(Response& response) {
+  for (const char* ours : {"Content-Length", "Transfer-Encoding", "Connection"}) response.headers.Remove(ours);
+  int status = response.status == 0 ? 200 : response.status;
+  std::string head = fmt::format("HTTP/1.1 {} \r\n", status);  // the phrase may be empty
+  for (const auto& [name, value] : response.headers.all()) head += fmt::format("{}: {}\r\n", name, value);
+  return head;
+}
+
 }  // namespace
 
 std::string FormatAnswer(const ServerRequest& request, Response response, bool keep_alive) {
@@ -46,16 +54,19 @@ std::string FormatAnswer(const ServerRequest& request, Response response, bool k
     response.body = Gzip(response.body);
     response.headers.Set("Content-Encoding", "gzip");
   }
-  for (const char* ours : {"Content-Length", "Transfer-Encoding", "Connection"}) response.headers.Remove(ours);
   int status = response.status == 0 ? 200 : response.status;
-  std::string head = fmt::format("HTTP/1.1 {} \r\n", status);  // the phrase may be empty
-  for (const auto& [name, value] : response.headers.all()) head += fmt::format("{}: {}\r\n", name, value);
+  std::string head = HeadOf(response);
   if (HasBody(status)) head += fmt::format("Content-Length: {}\r\n", response.body.size());
   if (!keep_alive) head += "Connection: close\r\n";
   head += "\r\n";
   if (!HasBody(status) || request.method == "HEAD") return head;
   response.body.insert(0, head);
   return std::move(response.body);
+}
+
+std::string FormatStreamHead(Response response) {
+  if (!CanBeSent(response.headers)) return FormatAnswer({}, std::move(response), false);
+  return HeadOf(response) + "Connection: close\r\n\r\n";
 }
 
 }  // namespace capi::http

@@ -27,6 +27,10 @@ constexpr size_t kTlsHolds = 12u << 10;
 ServerConnection::ServerConnection(int fd, SSL_CTX* tls, const ServerLimits& limits, MonoTime now)
     : socket_(fd, tls), limits_(limits), deadline_(now + limits.head_time), events_(POLLIN), reader_(limits) {}
 
+ServerConnection::~ServerConnection() {
+  if (stream_) stream_->Detach();
+}
+
 void ServerConnection::Step(MonoTime now) {
   busy_ = false;
   for (int pieces = 0; pieces < kPiecesATurn; ++pieces) {
@@ -55,7 +59,8 @@ bool ServerConnection::GoOn(MonoTime now) {
     case Phase::kHandshake: return Handshake();
     case Phase::kReading: return Read(now);
     case Phase::kWriting: return Write(now);
-    case Phase::kLeaving: return Leave();
+    case Phase::kStreaming: return Stream(now);
+    case Phase::kLeaving: return Skip();
     case Phase::kWhole:
     case Phase::kAnswering:
     case Phase::kOver: break;
@@ -126,17 +131,46 @@ void ServerConnection::Answer(std::string bytes, bool keep_alive, MonoTime now) 
   reader_.Restart();
 }
 
+void ServerConnection::Answer(std::string head, std::shared_ptr<ServerStream> stream, std::function<void()> wake,
+                              MonoTime now) {
+  stream_ = std::move(stream);
+  stream_->Attach(std::move(wake));
+  Answer(std::move(head), /*keep_alive=*/true, now);
+}
+
+// Takes what was sent since, or listens for the client's end.
+bool ServerConnection::Stream(MonoTime now) {
+  ServerStream::Piece piece = stream_->Take();
+  if (piece.cut) return End(), false;
+  if (piece.bytes.empty() && !piece.ended) return Skip();
+  out_ = std::move(piece.bytes);
+  written_ = 0;
+  last_ = piece.ended;
+  phase_ = Phase::kWriting;
+  events_ = POLLOUT;
+  deadline_ = now + limits_.write_time;
+  return true;
+}
+
 bool ServerConnection::Write(MonoTime now) {
-  size_t sent = 0;
-  Io io = socket_.Write(std::string_view(out_).substr(written_), sent);
-  if (io != Io::kDone) return Await(io);
-  written_ += sent;
-  if (written_ < out_.size()) return true;
+  if (!out_.empty()) {
+    size_t sent = 0;
+    Io io = socket_.Write(std::string_view(out_).substr(written_), sent);
+    if (io != Io::kDone) return Await(io);
+    written_ += sent;
+    if (written_ < out_.size()) return true;
+  }
   std::string().swap(out_);
   if (last_) {
     socket_.EndWriting();
     phase_ = Phase::kLeaving;
     deadline_ = now + kLeaveTime;
+    return true;
+  }
+  if (stream_) {
+    phase_ = Phase::kStreaming;
+    events_ = POLLIN;
+    deadline_ = MonoTime::max();
     return true;
   }
   phase_ = Phase::kReading;
@@ -147,7 +181,8 @@ bool ServerConnection::Write(MonoTime now) {
   return false;  // a client that has sent its next requests already gives way to others between two of them
 }
 
-bool ServerConnection::Leave() {
+// What a client says that is to go, or only listens, is thrown away, up to a bound.
+bool ServerConnection::Skip() {
   size_t skipped = 0;
   Io io = socket_.Skip(skipped);
   if (io != Io::kDone) return Await(io);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -17,6 +19,9 @@ namespace capi::http {
 class ServerConnection {
  public:
   ServerConnection(int fd, SSL_CTX* tls, const ServerLimits& limits, MonoTime now);
+  ~ServerConnection();
+  ServerConnection(const ServerConnection&) = delete;
+  ServerConnection& operator=(const ServerConnection&) = delete;
 
   // Goes on as far as the socket and a fair share of the owner's time allow, and never beyond the end of an answer:
   // what comes next may wait for others. Once a request is whole nothing happens until its Answer.
@@ -25,35 +30,43 @@ class ServerConnection {
   ServerRequest TakeRequest();
   // `bytes`: the answer as FormatAnswer made it. Without `keep_alive` the connection ends with it.
   void Answer(std::string bytes, bool keep_alive, MonoTime now);
+  // `head`: as FormatStreamHead made it. What is sent to `stream` follows, and `wake` is called for it, in any thread.
+  void Answer(std::string head, std::shared_ptr<ServerStream> stream, std::function<void()> wake, MonoTime now);
 
   void HurryUp(MonoTime deadline) { deadline_ = std::min(deadline_, deadline); }
   void End() { phase_ = Phase::kOver; }
 
   int fd() const { return socket_.fd(); }
   short events() const { return events_; }  // of poll
-  bool busy() const { return busy_; }       // can go on at once, whatever poll says of the socket
+  // Can go on at once, whatever poll says of the socket.
+  bool busy() const { return busy_ || (phase_ == Phase::kStreaming && stream_->HasNews()); }
   MonoTime deadline() const { return deadline_; }
   bool over() const { return phase_ == Phase::kOver; }
   bool whole() const { return phase_ == Phase::kWhole; }  // a request is, and nobody has taken it
   bool answering() const { return phase_ == Phase::kAnswering; }
   bool writing() const { return phase_ == Phase::kWriting; }
+  bool streaming() const { return stream_ != nullptr; }
   bool leaving() const { return phase_ == Phase::kLeaving; }
   bool keep_alive() const { return keep_alive_; }  // does the client of the request that was taken want to?
   // The memory that its requests and answers take up, about.
-  size_t held() const { return reader_.held() + handed_ + pending_.capacity() + out_.capacity() + TlsHolds(); }
+  size_t held() const {
+    return reader_.held() + handed_ + pending_.capacity() + out_.capacity() + TlsHolds() + StreamHolds();
+  }
 
  private:
-  enum class Phase { kHandshake, kReading, kWhole, kAnswering, kWriting, kLeaving, kOver };
+  enum class Phase { kHandshake, kReading, kWhole, kAnswering, kWriting, kStreaming, kLeaving, kOver };
   using Io = ServerSocket::Io;
 
   size_t TlsHolds() const;
+  size_t StreamHolds() const { return stream_ ? stream_->held() : 0; }
   bool GoOn(MonoTime now);
   bool Handshake();
   bool Read(MonoTime now);
   void Feed(std::string_view bytes, MonoTime now);
   void SendContinue();
   bool Write(MonoTime now);
-  bool Leave();
+  bool Stream(MonoTime now);
+  bool Skip();
   bool Await(Io io);
 
   ServerSocket socket_;
@@ -71,6 +84,7 @@ class ServerConnection {
   std::string out_;
   size_t written_ = 0;  // of out_
   size_t skipped_ = 0;
+  std::shared_ptr<ServerStream> stream_;  // from its head's first byte on
 };
 
 }  // namespace capi::http

@@ -17,6 +17,9 @@
 {{- with $values.logFormat }}
 - --log-format={{ . }}
 {{- end }}
+{{- with $values.uiAddress }}
+- --ui-address={{ . }}
+{{- end }}
 {{- if $values.insecureDiagnostics }}
 - --insecure-diagnostics
 {{- end }}

@@ -119,6 +119,9 @@ that of watchNamespace. The release's own is made by whoever installs it (`--cre
 {{- if ne .diagnosticsAddress "0" -}}
 {{- $_ := set $ports "diagnosticsAddress" (include "capi-operator.port" .diagnosticsAddress) -}}
 {{- end -}}
+{{- if ne (.uiAddress | default "0") "0" -}}
+{{- $_ := set $ports "uiAddress" (include "capi-operator.port" .uiAddress) -}}
+{{- end -}}
 {{- if .webhooks.enabled -}}
 {{- $_ := set $ports "webhooks.port" (.webhooks.port | int | toString) -}}
 {{- end -}}

@@ -1,0 +1,91 @@
+#include "advice/explain.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "api/reasons.h"
+
+namespace capi::advice {
+namespace {
+
+namespace reason = api::reason;
+
+// Whether a condition tells of trouble; those that are parts of Ready say nothing more than it does.
+bool IsAside(const api::ProviderStatus& status, const kube::Condition& condition) {
+  using namespace api::condition;  // NOLINT(google-build-using-namespace): names alone
+  if (condition.type == kDrifted || condition.type == kWarnings || condition.type == kPaused)
+    return condition.status == "True";
+  if (condition.type == kProviderUpgraded || condition.type == kContractCompatible ||
+      condition.type == kStorageMigrated)
+    return condition.status == "False";
+  if (condition.type != kUpgradeAvailable) return false;
+  // What a policy wants and can't begin (U13) says nothing against what runs.
+  return condition.status == "Unknown" ||
+         std::any_of(status.available_upgrades.begin(), status.available_upgrades.end(),
+                     [](const api::AvailableUpgrade& one) { return one.refused.has_value(); });
+}
+
+// Reasons whose messages name the providers that have to do something first.
+bool IsAboutOthers(std::string_view why) {
+  constexpr std::string_view kReasons[] = {reason::kWaitingForOrder,     reason::kWaitingForPause,
+                                           reason::kWaitingForContracts, reason::kMoreThanOneExists,
+                                           reason::kDeletionBlocked,     reason::kObjectOwnedByAnotherProvider};
+  return std::find(std::begin(kReasons), std::end(kReasons), why) != std::end(kReasons);
+}
+
+// Of a word like "capi-system/cluster-api".
+bool IsOfName(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '.' || c == '/'; }
+
+}  // namespace
+
+Explanation Explain(const api::Provider& provider) {
+  Explanation out;
+  const api::ProviderStatus& status = provider.status;
+  const kube::Condition* ready = kube::FindCondition(status.conditions, api::condition::kReady);
+  bool looked = ready != nullptr && status.observed_generation >= provider.generation;
+  if (!looked) {
+    out.message = ready == nullptr ? "The operator has not looked at it yet."
+                                   : fmt::format(
+                                         "The operator has not looked at the last change of it yet (generation "
+                                         "{}); before that: {}",
+                                         provider.generation, ready->message);
+    out.action = "Wait; if it stays, see that the operator runs, and read its log.";
+    return out;
+  }
+  out.ready = ready->status == "True";
+  out.reason = ready->reason;
+  out.since = ready->last_transition_time;
+  out.message = ready->message;
+  if (const api::ReasonInfo* info = api::FindReason(ready->reason); info != nullptr) {
+    out.meaning = info->meaning;
+    out.action = info->action;
+  }
+  for (const kube::Condition& condition : status.conditions) {
+    if (IsAside(status, condition) && condition.reason != ready->reason)
+      out.also.push_back({condition.type, condition.reason, condition.message});
+  }
+  return out;
+}
+
+bool Awaited::Has(const api::ProviderId& id) const {
+  return (core && id.type == api::ProviderType::kCore) || named.contains(id.ns + "/" + id.name);
+}
+
+Awaited AwaitedBy(std::string_view reason, std::string_view message) {
+  Awaited out;
+  out.core = reason == reason::kWaitingForCoreProviderReady;
+  if (!IsAboutOthers(reason)) return out;
+  for (size_t at = 0; at < message.size();) {
+    size_t end = at;
+    while (end < message.size() && IsOfName(message[end])) ++end;
+    std::string_view word = message.substr(at, end - at);
+    while (word.ends_with('.')) word.remove_suffix(1);  // a sentence's
+    if (std::count(word.begin(), word.end(), '/') == 1) out.named.emplace(word);
+    at = end + 1;
+  }
+  return out;
+}
+
+}  // namespace capi::advice

@@ -1,0 +1,38 @@
+// What holds a provider back, whom it waits for, and what to do about it, by its status alone: of `clusterctl why`,
+// `clusterctl describe providers` and the operator's page. Pure.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/types.h"
+
+namespace capi::advice {
+
+// What a condition says besides the cause. A value.
+struct Aside {
+  std::string type, reason, message;
+};
+
+// A value.
+struct Explanation {
+  bool ready = false;
+  std::string reason, since, message;  // of the condition Ready; `reason` is "" before the operator has looked
+  std::string meaning, action;         // of the reason, where it is one of ours
+  std::vector<Aside> also;             // what holds beside the cause: drift, warnings, a pause
+};
+
+// behaviour.md L9.
+Explanation Explain(const api::Provider& provider);
+
+// Whom a provider waits for that isn't ready for this reason. A value.
+struct Awaited {
+  bool core = false;            // the core provider, whatever its name
+  std::set<std::string> named;  // "NAMESPACE/NAME", as the message has them; of objects of other kinds, too
+  bool Has(const api::ProviderId& id) const;
+};
+Awaited AwaitedBy(std::string_view reason, std::string_view message);
+
+}  // namespace capi::advice

@@ -1,0 +1,107 @@
+#include "operator/ui/graph.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+
+#include "advice/explain.h"
+#include "api/reasons.h"
+
+namespace capi::ops::ui {
+namespace {
+
+namespace reason = api::reason;
+
+// Of the Secrets that a spec names, those that the message is about.
+std::vector<Need> SecretsIn(const api::ProviderSpec& spec, const std::string& message) {
+  std::vector<const api::ObjectRef*> refs;
+  if (spec.config_secret) refs.push_back(&*spec.config_secret);
+  if (spec.fetch_config) {
+    const api::FetchConfig& fetch = *spec.fetch_config;
+    if (fetch.secret_ref) refs.push_back(&*fetch.secret_ref);
+    if (fetch.git && fetch.git->secret_ref) refs.push_back(&*fetch.git->secret_ref);
+    if (fetch.verify) refs.push_back(&fetch.verify->secret_ref);
+  }
+  std::vector<Need> out;
+  for (const api::ObjectRef* ref : refs) {
+    const Need need{"Secret", ref->ns, ref->name};
+    const bool is_named = message.find(fmt::format("Secret {}/{} ", ref->ns, ref->name)) != message.npos;
+    if (is_named && std::find(out.begin(), out.end(), need) == out.end()) out.push_back(need);
+  }
+  return out;
+}
+
+// The host alone: a URL's user, password and query are nobody's business.
+std::vector<Need> SourceOf(const api::ProviderSpec& spec) {
+  if (!spec.fetch_config) return {};
+  const api::FetchConfig& fetch = *spec.fetch_config;
+  std::string place = fetch.git ? fetch.git->url : fetch.oci.empty() ? fetch.url : fetch.oci;
+  if (size_t scheme = place.find("://"); scheme != place.npos) place.erase(0, scheme + 3);
+  place.resize(std::min(place.find_first_of("/?#"), place.size()));
+  if (size_t user = place.rfind('@'); user != place.npos) place.erase(0, user + 1);
+  return place.empty() ? std::vector<Need>() : std::vector<Need>{{"Source", "", place}};
+}
+
+std::vector<Need> NeedsOf(const api::Provider& provider, const advice::Explanation& why) {
+  const api::ProviderSpec& spec = provider.spec;
+  if (why.reason == reason::kSecretNotFound) return SecretsIn(spec, why.message);
+  if (why.reason == reason::kMissingVariables && spec.config_secret) {
+    return {{"Secret", spec.config_secret->ns, spec.config_secret->name}};
+  }
+  if (why.reason == reason::kAdditionalManifestsNotFound && spec.additional_manifests) {
+    return {{"ConfigMap", spec.additional_manifests->ns, spec.additional_manifests->name}};
+  }
+  if (why.reason == reason::kServiceAccountNotFound && !spec.service_account.empty()) {
+    return {{"ServiceAccount", provider.id.ns, spec.service_account}};
+  }
+  const bool of_source = why.reason == reason::kSourceUnreachable || why.reason == reason::kRateLimited ||
+                         why.reason == reason::kSourceCredentialsRejected;
+  return of_source ? SourceOf(spec) : std::vector<Need>();
+}
+
+// The end of a chain in which each waits for one other; "" for `from` itself, and for a circle.
+std::string RootOf(const std::map<std::string, Place>& places, const std::string& from) {
+  std::set<std::string> passed = {from};
+  std::string at = from;
+  while (true) {
+    auto place = places.find(at);
+    if (place == places.end() || place->second.waits_for.size() != 1) break;
+    at = place->second.waits_for.front();
+    if (!passed.insert(at).second) return "";
+  }
+  return at == from ? "" : at;
+}
+
+}  // namespace
+
+std::map<std::string, Place> Connect(const std::vector<CachedPtr>& providers) {
+  std::map<std::string, std::vector<std::string>> by_name;  // "NAMESPACE/NAME"
+  std::vector<std::string> cores;
+  for (const CachedPtr& one : providers) {
+    const api::ProviderId& id = one->provider->id;
+    by_name[id.ns + "/" + id.name].push_back(id.Key());
+    if (id.type == api::ProviderType::kCore) cores.push_back(id.Key());
+  }
+  std::map<std::string, Place> out;
+  for (const CachedPtr& one : providers) {
+    const std::string key = one->provider->id.Key();
+    Place& place = out[key];
+    const advice::Explanation why = advice::Explain(*one->provider);
+    if (why.ready) continue;
+    const advice::Awaited awaited = advice::AwaitedBy(why.reason, why.message);
+    if (awaited.core) place.waits_for = cores;
+    for (const std::string& name : awaited.named) {
+      if (auto found = by_name.find(name); found != by_name.end()) {
+        place.waits_for.insert(place.waits_for.end(), found->second.begin(), found->second.end());
+      }
+    }
+    std::erase(place.waits_for, key);
+    place.needs = NeedsOf(*one->provider, why);
+    if (awaited.core && cores.empty()) place.needs.push_back({"CoreProvider", "", "cluster-api"});
+  }
+  for (auto& [key, place] : out) place.root = RootOf(out, key);
+  return out;
+}
+
+}  // namespace capi::ops::ui

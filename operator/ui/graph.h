@@ -1,0 +1,31 @@
+// Who waits for whom and for what, of all providers (behaviour.md B2). Pure.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "operator/observe/provider_cache.h"
+
+namespace capi::ops::ui {
+
+// What isn't there, or doesn't do its part: a Secret, a ConfigMap, a ServiceAccount, the CoreProvider, a source of
+// releases ("Source", without a namespace). A value.
+struct Need {
+  std::string kind, ns, name;
+  bool operator==(const Need&) const = default;
+};
+
+// A value.
+struct Place {
+  std::vector<std::string> waits_for;  // keys of providers
+  std::vector<Need> needs;             // other things
+  // The key of the provider at the end of the chain, where that is one and another one: its cause is this one's.
+  std::string root;
+  bool operator==(const Place&) const = default;
+};
+
+// By key. Ready ones wait for nothing.
+std::map<std::string, Place> Connect(const std::vector<CachedPtr>& providers);
+
+}  // namespace capi::ops::ui

@@ -1,0 +1,65 @@
+#include "operator/ui/timeline.h"
+
+#include <utility>
+
+namespace capi::ops::ui {
+namespace {
+
+// Never half a character.
+std::string Shortened(std::string text) {
+  if (text.size() <= Timeline::kLongestMessage) return text;
+  size_t end = Timeline::kLongestMessage;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  text.resize(end);
+  return text + " ...";
+}
+
+}  // namespace
+
+void Timeline::Note(const std::string& key, const api::ProviderStatus& was, const api::ProviderStatus& is,
+                    WallTime now) {
+  const std::string time = FormatTime(now);
+  for (const kube::Condition& c : is.conditions) {
+    const kube::Condition* before = kube::FindCondition(was.conditions, c.type);
+    if (before != nullptr && before->status == c.status && before->reason == c.reason) continue;
+    Add(key, {time, c.type, c.status, c.reason, Shortened(c.message)});
+  }
+  for (const kube::Condition& c : was.conditions) {
+    if (kube::FindCondition(is.conditions, c.type) == nullptr) Add(key, {time, c.type, "", "", ""});
+  }
+}
+
+void Timeline::Add(const std::string& key, Transition transition) {
+  std::deque<Transition>& mine = all_[key];
+  mine.push_back(std::move(transition));
+  order_.push_back(key);
+  ++count_;
+  if (mine.size() > kMostOfOne) {
+    mine.pop_front();
+    --count_;
+  }
+  // An entry of order_ whose transition is gone costs a younger one of that provider: it has more than others anyway.
+  while (count_ > kMost || order_.size() > 2 * kMost) {
+    auto oldest = all_.find(order_.front());
+    order_.pop_front();
+    if (oldest == all_.end()) continue;
+    oldest->second.pop_front();
+    --count_;
+    if (oldest->second.empty()) all_.erase(oldest);
+  }
+}
+
+void Timeline::Forget(const std::string& key) {
+  auto found = all_.find(key);
+  if (found == all_.end()) return;
+  count_ -= found->second.size();
+  all_.erase(found);
+}
+
+std::vector<Transition> Timeline::Of(const std::string& key) const {
+  auto found = all_.find(key);
+  if (found == all_.end()) return {};
+  return {found->second.begin(), found->second.end()};
+}
+
+}  // namespace capi::ops::ui
