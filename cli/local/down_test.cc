@@ -1,12 +1,8 @@
 // What `local down --delete` asks before it deletes.
 #include <gmock/gmock.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/testing/await.h"
+#include "cli/local/lock_holder_testing.h"
 #include "cli/move/move_testing.h"
-#include "local/plane/plane_lock.h"
 
 namespace capi::cli {
 namespace {
@@ -23,26 +19,16 @@ class Down : public move::Moves {
     folder_.Put("plane/pki/kubeconfig", a_.Kubeconfig());
     // The person's is led elsewhere: nobody goes there.
     folder_.Put("plane/kubeconfig", b_.Kubeconfig());
-    supervisor_ = fork();
-    if (supervisor_ == 0) {
-      auto lock = local::PlaneLock::TryTake(Lock(), local::PlaneLock::Who::kSupervisor);
-      if (!lock.ok() || !*lock) _exit(1);
-      for (;;) pause();
-    }
-    ASSERT_TRUE(Await([&] {
-      auto holder = local::SupervisorOf(Lock());
-      return holder.ok() && *holder == supervisor_;
-    }));
+    supervisor_.Hold(folder_ / "plane/lock", local::PlaneLock::Who::kSupervisor);
   }
-  void TearDown() override {
-    kill(supervisor_, SIGKILL);
-    waitpid(supervisor_, nullptr, 0);
-  }
-  std::string Lock() const { return folder_ / "plane/lock"; }
   Outcome Delete() { return Clusterctl({"local", "down", "--delete", "--dir", folder_ / "plane"}); }
+  bool IsRunning() const {
+    const auto holder = local::SupervisorOf(folder_ / "plane/lock");
+    return holder.ok() && holder->has_value();
+  }
   bool IsThere() const { return std::filesystem::exists(folder_ / "plane"); }
 
-  pid_t supervisor_ = 0;
+  LockHolder supervisor_;
 };
 
 // G8: without the plane nobody knows the machines of its Clusters.
@@ -52,7 +38,7 @@ TEST_F(Down, DeletesNoPlaneThatHasClusters) {
   EXPECT_THAT(got.err, AllOf(HasSubstr("still has Clusters (team/one, team/two)"), HasSubstr("local destroy"),
                              HasSubstr("nothing is ended or deleted")));
   EXPECT_TRUE(IsThere());
-  EXPECT_EQ(waitpid(supervisor_, nullptr, WNOHANG), 0) << "it wasn't ended";
+  EXPECT_TRUE(IsRunning()) << "it wasn't ended";
 }
 
 TEST_F(Down, DeletesNoPlaneThatCannotBeAsked) {

@@ -7,9 +7,11 @@
 
 #include "base/strings.h"
 #include "base/yaml/yaml.h"
+#include "cli/local/lock_holder_testing.h"
 #include "cli/local/logs.h"
 #include "cli/local/place.h"
-#include "cli/testing.h"
+#include "cli/move/move_testing.h"
+#include "local/plane/state.h"
 
 namespace capi::cli {
 namespace {
@@ -142,6 +144,43 @@ TEST_F(Commands, NameThePlaneThatTheyAreAskedOf) {
   const auto usual = local::PlaneFolder::Open(folder_ / "cluster-api/local");
   ASSERT_TRUE(usual.ok());
   EXPECT_EQ(DirFlag(*usual, From({{"XDG_DATA_HOME", folder_ / ""}})), "");
+}
+
+// A plane that is ready, whose API server is the cluster a.
+class OfAPlane : public move::Moves {
+ protected:
+  void SetUp() override {
+    folder_.Put("plane/capi-local.json", R"({"plane":"0123456789abcdef","format":1})");
+    folder_.Put("plane/pki/kubeconfig", a_.Kubeconfig());
+    supervisor_.Hold(folder_ / "plane/lock", local::PlaneLock::Who::kSupervisor);
+    const auto holder = local::SupervisorOf(folder_ / "plane/lock");
+    ASSERT_TRUE(holder.ok() && *holder);
+    ASSERT_TRUE(local::WriteState(folder_ / "plane/state.json", {.supervisor = **holder, .ready = true}).ok());
+  }
+  Outcome Status() { return Clusterctl({"local", "status", "--dir", folder_ / "plane"}); }
+  void Put(const char* yaml) { a_.Put(*ParseYaml(yaml)); }
+
+  LockHolder supervisor_;
+};
+
+// G8: `status && ...` goes on where all managers are there.
+TEST_F(OfAPlane, ADeploymentWithoutItsPodsIsARowThatIsNotReady) {
+  EXPECT_EQ(Status().code, 0);
+  Put("{kind: Deployment, metadata: {name: m, namespace: ns}, spec: {replicas: 2}}");
+  const Outcome got = Status();
+  EXPECT_EQ(got.code, 2);
+  EXPECT_THAT(got.out, testing::ContainsRegex("ns/m +False .*it has 0 of 2 Pods"));
+}
+
+// G8: the others are what it has.
+TEST_F(OfAPlane, APodThatGoesCountsForNothing) {
+  Put("{kind: Pod, metadata: {name: p, namespace: ns, finalizers: [x]}, status: {message: waits}}");
+  EXPECT_EQ(Status().code, 2);
+  Put("{kind: Pod, metadata: {name: p, namespace: ns, finalizers: [x], deletionTimestamp: '2026-01-02T03:04:05Z'},\n"
+      " status: {message: waits}}");
+  const Outcome got = Status();
+  EXPECT_EQ(got.code, 0);
+  EXPECT_THAT(got.out, testing::ContainsRegex("ns/p +False .*waits"));
 }
 
 TEST_F(Commands, LogsAreFoundByManyNames) {

@@ -26,6 +26,7 @@ const std::vector<Kind>& Kinds() {
       {"", "v1", "Secret", "secrets"},
       {"", "v1", "ConfigMap", "configmaps"},
       {"", "v1", "Namespace", "namespaces", false},
+      {"", "v1", "Pod", "pods"},
       {kDefinitions, "v1", "CustomResourceDefinition", "customresourcedefinitions", false},
       {kApps, "v1", "Deployment", "deployments"},
       {kGroup, "v1beta2", "Cluster", "clusters"},
@@ -242,7 +243,8 @@ std::optional<FakeCluster::Answer> FakeCluster::Begin(const std::string& target)
 }
 
 FakeCluster::Answer FakeCluster::Handle(const Request& request) {
-  if (auto begins = Begin(request.target)) return *std::move(begins);
+  if (auto begins = Begin(request.target))
+    return request.plural.empty() ? *std::move(begins) : Answer{404, StatusOf(404, "NotFound")};
   if (request.plural.empty()) return {200, Discovery(request.target.starts_with("/api?") || request.target == "/api")};
   const bool reads = request.method == "GET";
   std::function<void()> hook;

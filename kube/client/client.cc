@@ -51,7 +51,11 @@ Result<Object> Client::Impl::DoObject(const Context& ctx, const Call& call, cons
   if (warnings != nullptr) {
     for (std::string& warning : WarningsOf(response.headers)) warnings->push_back(std::move(warning));
   }
-  Object out(TRY_WITH(ParseJson(response.body), "answer to " + call.method + " " + call.target));
+  auto answer = ParseJson(response.body);
+  if (!answer.ok()) {  // who is told kInvalidArgument takes what may have been done for refused
+    return Error{Code::kInternal, "answer to " + call.method + " " + call.target + ": " + answer.error().message, {}};
+  }
+  Object out(*std::move(answer));
   if (!out.json().is_object()) return Error{Code::kInternal, "answer to " + call.target + " is no object", {}};
   if (out.kind() == "PartialObjectMetadata") {
     out.json()["apiVersion"] = resource.api_version();

@@ -350,6 +350,8 @@ TEST_F(Retry, WhatTheCallerHasToJudgeIsNotSentAgain) {
                    R"(.dataa: field not declared in schema"})"),
        Code::kFailedPrecondition},
       {Answer(304, ""), Code::kInternal},
+      {Answer(200, "<html>"), Code::kInternal},
+      {Answer(200, "[]"), Code::kInternal},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.answer);

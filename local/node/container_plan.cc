@@ -70,14 +70,15 @@ Variables Below(const NodeParts& node, const PodFiles& files, const Program& pro
   return variables;
 }
 
-// Of the variables that the container itself has.
+// Of the variables that the container itself has: paths, and URLs of other containers.
 std::set<std::string> LeadVariables(Variables& variables, const Variables& below,
-                                    const std::map<std::string, std::string>& mounts) {
+                                    const std::map<std::string, std::string>& mounts,
+                                    const std::map<int, int>& others) {
   std::set<std::string> named;
   for (auto& [name, value] : variables) {
     auto was = below.find(name);
     if (was != below.end() && was->second == value) continue;
-    if (auto led = LedPath(value, mounts, named)) value = *led;
+    value = LedPath(value, mounts, named).value_or(LedUrl(value, others));
   }
   for (const KnownMount& known : kKnownMounts) {
     auto mount = mounts.find(known.path);
@@ -214,7 +215,7 @@ Result<ContainerPlan> PlanContainer(const Context& ctx, NodeParts& node, PodFile
   TRY(SetWorkingFolder(container, program));
   auto mounts = MountsOf(pod, container, files.volumes());
   auto argv = TRY(ArgumentsOf(program, Words(container, "command", variables), Words(container, "args", variables)));
-  std::set<std::string> named = LeadVariables(variables, below, mounts);
+  std::set<std::string> named = LeadVariables(variables, below, mounts, shared.OfOthers(name));
 
   ContainerPlan plan;
   std::vector<int> ports = PortsOf(container);

@@ -92,6 +92,7 @@ TEST(PodPorts, AreThoseThatAnotherContainerNames_G5) {
                         {"--metrics-addr=127.0.0.1:8080", "--upstream=http://example.com:8080/", false},
                         {"--metrics-addr=127.0.0.1:8080", "--upstream=http://127.0.0.1:80801/", false},
                         {"--metrics-addr=127.0.0.1:8080", "--v=8080", false},
+                        {"--metrics-addr=[::1]:8080", "--upstream=http://[::1]:8080/", true},
                         {"--metrics-addr=$(POD_IP):8080", "--upstream=http://127.0.0.1:8080/", true},
                         {"--v=4", "--upstream=http://127.0.0.1:8080/", false},
                         {"--remote-address=10.0.0.1:8080", "--upstream=http://127.0.0.1:8080/", false}}) {
@@ -210,6 +211,22 @@ TEST_F(Plan, TwoContainersMeetAtAFreePort_G5) {
   EXPECT_EQ(proxy->process.argv[2], "--upstream=http://127.0.0.1:" + std::to_string(port) + "/");
   EXPECT_EQ(again->ports.at(8080), port);
   EXPECT_THAT(manager->unled, testing::ElementsAre(port)) << "somebody may have it at the next start";
+}
+
+// G5: one that reads the other's place from a variable is led there, too.
+TEST_F(Plan, AVariableLeadsToAnotherContainer_G5) {
+  const kube::Object pod = PodOf(Json::array(
+      {Yaml("{name: manager, command: [/manager], args: ['--metrics-addr=:8080']}"),
+       Yaml(
+           "{name: sidecar, command: [/manager], env: [{name: HOST, value: localhost}, {name: OTHER, value: 'x:8080'}, "
+           "{name: UPSTREAM, value: 'http://$(HOST):8080/metrics'}]}")}));
+  const auto ports = ValueOrAbort(PodPorts::Make(pod), "ports");
+  auto manager = Of(pod, 0, ports), sidecar = Of(pod, 1, ports);
+  ASSERT_TRUE(manager.ok() && sidecar.ok());
+  const std::string port = std::to_string(manager->ports.at(8080));
+  EXPECT_EQ(manager->process.argv[1], "--metrics-addr=127.0.0.1:" + port);
+  EXPECT_THAT(sidecar->process.environment,
+              testing::IsSupersetOf({"UPSTREAM=http://localhost:" + port + "/metrics", std::string("OTHER=x:8080")}));
 }
 
 // G5: without a free port nothing starts: its program would take 0 for its own default.

@@ -50,6 +50,7 @@ std::set<int> PortsThatArgumentsLead(const Json& container) {
 std::set<int> PortsNamedInUrls(const Json& container) {
   std::set<int> out;
   for (const std::string& word : WordsOf(container)) out.merge(PortsInUrls(word));
+  for (const auto& [name, value] : KnownOf(container)) out.merge(PortsInUrls(value));
   return out;
 }
 

@@ -28,7 +28,7 @@ class PodPorts {
   std::map<std::string, std::map<int, int>> ports_;  // by container
 };
 
-// The ports that URLs in the container's command and arguments name on this machine.
+// The ports that URLs on this machine name in the container's command, arguments, and variables with a `value`.
 std::set<int> PortsNamedInUrls(const Json& container);
 
 }  // namespace capi::local

@@ -57,13 +57,14 @@ TEST_F(Supervisor, HasItsLockUntilItsProcessEnds) {
     [[maybe_unused]] const ssize_t n = write(done[1], &byte, 1);
     for (;;) pause();
   }
+  close(done[1]);  // where the child ends without a word, so does the wait
   char byte = 0;
   EXPECT_EQ(read(done[0], &byte, 1), 1);
   EXPECT_EQ(byte, 'y');
   EXPECT_EQ(ValueOrAbort(SupervisorOf(plane_.Lock()), "lock"), std::optional(child));
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
-  for (int fd : done) close(fd);
+  close(done[0]);
 }
 
 // Rule G3: somebody's logout removes it. What a program has started by itself ends with the run.

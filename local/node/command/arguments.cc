@@ -124,8 +124,7 @@ class Leading {
     if (!address || !Listens(flag, *address, options_.ports)) return Path(value);
     int port = Free(address->port);
     if (address->host.empty() && value[0] != ':') return std::to_string(port);
-    bool local = address->host == "localhost" || address->host == "[::1]";
-    return fmt::format("{}:{}", local ? address->host : "127.0.0.1", port);
+    return fmt::format("{}:{}", address->host == "localhost" ? address->host : "127.0.0.1", port);  // as it is asked
   }
 
   int Free(int port) {
@@ -200,9 +199,9 @@ std::string DefaultOf(std::string_view line) {
   return std::string(line);
 }
 
-// The port of a URL on this machine. A value.
+// Host and port of a URL on this machine. A value.
 struct UrlPort {
-  size_t begin = 0, length = 0;  // of its digits
+  size_t begin = 0, digits = 0, end = 0;  // of the host, and of the port's digits
   int port = 0;
 };
 
@@ -215,7 +214,8 @@ std::vector<UrlPort> UrlPorts(std::string_view word) {
       if (!rest.starts_with(host)) continue;
       const std::string_view number =
           rest.substr(host.size(), rest.find_first_not_of("0123456789", host.size()) - host.size());
-      if (const auto port = PortOf(number)) out.push_back({at + 3 + host.size(), number.size(), *port});
+      const size_t begin = at + 3, digits = begin + host.size();
+      if (const auto port = PortOf(number)) out.push_back({begin, digits, digits + number.size(), *port});
     }
   }
   return out;
@@ -256,8 +256,11 @@ std::string LedUrl(const std::string& word, const std::map<int, int>& ports) {
   for (const UrlPort& one : UrlPorts(word)) {
     const auto led = ports.find(one.port);
     if (led == ports.end()) continue;
-    out += word.substr(behind, one.begin - behind) + std::to_string(led->second);
-    behind = one.begin + one.length;
+    out += word.substr(behind, one.begin - behind);
+    // Nobody is led to an address of IPv6.
+    out += word[one.begin] == '[' ? "127.0.0.1:" : word.substr(one.begin, one.digits - one.begin);
+    out += std::to_string(led->second);
+    behind = one.end;
   }
   return out + word.substr(behind);
 }

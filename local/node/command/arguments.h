@@ -65,7 +65,7 @@ std::optional<std::string> LedPath(std::string_view text, const std::map<std::st
 // The ports of all URLs in the word that are on this machine: loopback's, or those of no address in particular.
 std::set<int> PortsInUrls(std::string_view word);
 
-// `word` with other ports in its URLs on this machine, where they have one of `ports`.
+// `word` with others in its URLs on this machine, where they have one of `ports`: by IPv4.
 std::string LedUrl(const std::string& word, const std::map<int, int>& ports);
 
 }  // namespace capi::local

@@ -145,12 +145,21 @@ TEST(Arguments, LeadUrlsToAnotherContainer_G5) {
   for (const Case& c : {Case{"--upstream=http://127.0.0.1:8080/", "--upstream=http://127.0.0.1:41000/"},
                         {"--upstream=http://localhost:8080", "--upstream=http://localhost:41000"},
                         {"http://a:8080,http://127.0.0.1:8080,http://[::]:8080/",
-                         "http://a:8080,http://127.0.0.1:41000,http://[::]:41000/"},
-                        {"https://[::1]:8080/m?x=:8080", "https://[::1]:41000/m?x=:8080"},
+                         "http://a:8080,http://127.0.0.1:41000,http://127.0.0.1:41000/"},
+                        {"https://[::1]:8080/m?x=:8080", "https://127.0.0.1:41000/m?x=:8080"},
                         {"--upstream=http://127.0.0.1:80800/", "--upstream=http://127.0.0.1:80800/"},
                         {"--upstream=http://127.0.0.1:9090/", "--upstream=http://127.0.0.1:9090/"},
                         {"--upstream=http://example.com:8080/", "--upstream=http://example.com:8080/"}}) {
     EXPECT_THAT(On({c.word}, {.others = {{8080, 41000}}}).values, ElementsAre(c.expected));
+  }
+}
+
+// G5: who is asked by IPv4, by probes, Services and other containers, listens there.
+TEST(Arguments, ListenOnLoopbackByIpv4_G5) {
+  for (const char* value : {"[::1]:8080", "[::]:8080", ":8080", "0.0.0.0:8080"}) {
+    EXPECT_THAT(On({std::string("--metrics-addr=") + value}, {}).values,
+                ElementsAre(testing::StartsWith("--metrics-addr=127.0.0.1:")))
+        << value;
   }
 }
 

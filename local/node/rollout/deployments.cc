@@ -21,6 +21,14 @@ std::string DeploymentOf(const kube::Object& pod) {
   return "";
 }
 
+// Where the cut is at a dot of the name, no "-" may follow.
+std::string PrefixOf(std::string name) {
+  if (name.size() <= kLongestPrefix) return name;
+  name.resize(kLongestPrefix);
+  name.erase(name.find_last_not_of(".-") + 1);
+  return name;
+}
+
 }  // namespace
 
 kube::Object PodOf(const kube::Object& deployment, const std::string& hash) {
@@ -30,7 +38,7 @@ kube::Object PodOf(const kube::Object& deployment, const std::string& hash) {
   Json& metadata = Ensure(pod, {"metadata"});
   for (const char* field : {"name", "namespace", "creationTimestamp"}) metadata.erase(field);
   metadata["namespace"] = deployment.ns();
-  metadata["generateName"] = fmt::format("{}-{}-", deployment.name().substr(0, kLongestPrefix), hash);
+  metadata["generateName"] = fmt::format("{}-{}-", PrefixOf(deployment.name()), hash);
   Ensure(metadata, {"labels", kHashLabel}) = hash;
   metadata["ownerReferences"] = Json::array({{{"apiVersion", "apps/v1"},
                                               {"kind", "Deployment"},

@@ -6,6 +6,7 @@
 
 #include "base/testing/value_or_abort.h"
 #include "base/yaml/yaml.h"
+#include "local/node/rollout/deployments.h"
 
 namespace capi::local {
 namespace {
@@ -154,6 +155,19 @@ status: {conditions: [{type: Ready, status: "True", lastTransitionTime: "2026-01
   EXPECT_FALSE(early.available);
   EXPECT_EQ(again, now + Seconds(5));
   EXPECT_FALSE(StateOf(pod, "other", Seconds(0), now, again).current);
+}
+
+// G4: the API server refuses a name with "-" behind a dot.
+TEST(Pods, OfALongNameBeginWithWhatFits) {
+  const std::pair<std::string, std::string> cases[] = {{"d", "d-h-"},
+                                                       {std::string(199, 'd') + ".com", std::string(199, 'd') + "-h-"},
+                                                       {std::string(253, 'd'), std::string(200, 'd') + "-h-"}};
+  for (const auto& [name, prefix] : cases) {
+    Json deployment = {{"metadata", {{"name", name}}}};
+    Ensure(deployment, {"spec", "template", "metadata", "labels", "app"}) = "a";
+    const kube::Object pod = PodOf(kube::Object(std::move(deployment)), "h");
+    EXPECT_EQ(GetString(pod.json(), {"metadata", "generateName"}), prefix);
+  }
 }
 
 }  // namespace

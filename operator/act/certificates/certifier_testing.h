@@ -180,6 +180,7 @@ class Server {
     if (name == refused_ && (refuses_dry_runs_ || !is_dry)) return Refusal(name, *patch);
     if (request.method == "DELETE") {
       objects_.erase(request.path);
+      written_.push_back(name);
       deleted_ = *patch;
       return {.status = 200, .headers = {}, .body = R"({"kind":"Status","status":"Success"})"};
     }

@@ -9,6 +9,7 @@
 namespace capi::ops {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::kSecret;
 using testing::kSecretPath;
@@ -70,15 +71,19 @@ class HandsOver : public testing::Certifying {
   }
   ~HandsOver() override { watches_->Stop(); }
 
-  // To those who make the certificates of `manifests`; what it ends with is what the next one begins with.
-  Status Run(const std::vector<kube::Manifest>& manifests) {
-    rendered_.Put(o_.provider.id.Key(), "inputs", manifests, {});
-    o_.now = clock_.Now();
+  // What watches show of what the inventory has.
+  void See() {
     o_.fleet = {};
     for (const auto& [id, entry] : o_.inventory.entries()) {
       if (kube::Is(id, "", "Secret")) SeeCertificates(id, MarksIn(server_.Live(kSecrets + id.name)), o_.fleet);
     }
     SeeCertificates(testing::kHooks, MarksIn(server_.Live(testing::kHooksPath)), o_.fleet);
+  }
+  // To those who make the certificates of `manifests`; what it ends with is what the next one begins with.
+  Status Run(const std::vector<kube::Manifest>& manifests) {
+    rendered_.Put(o_.provider.id.Key(), "inputs", manifests, {});
+    o_.now = clock_.Now();
+    See();
     HandingOver handing_over({*server_.client, *observer_, writer_, rendered_, certifier_});
     Status ended = handing_over.Run(ctx_, o_).ended;
     const kube::Object written = server_.Live(kStatusPath);
@@ -90,10 +95,7 @@ class HandsOver : public testing::Certifying {
     return ended;
   }
   bool Has(const std::string& path) { return server_.Live(path).json().is_object(); }
-  bool IsOurs(const std::string& name) {
-    const kube::Object live = server_.Live(kSecrets + name);
-    return live.has_annotation(api::kAnnotationCertificate) || live.has_annotation(api::kAnnotationCertificateState);
-  }
+  bool IsOurs(const std::string& name) { return *certifier_.IsKept(ctx_, SecretId(name)); }
 
   ProviderCache providers_{[](const ProviderCache::Change&) {}};
   Settings settings_;
@@ -132,6 +134,10 @@ TEST_F(HandsOver, ToTheOperatorWhatIsNotRefused) {  // I19
   ASSERT_FALSE(ended.ok());
   EXPECT_THAT(ended.error().message, HasSubstr("metrics-cert"));
   EXPECT_FALSE(Has(kCertificates + "serving"));
+  std::vector<std::string> last = server_.Written();
+  last.erase(last.begin(), last.size() < 3 ? last.end() : last.end() - 3);
+  // Of a Certificate that isn't going cert-manager would be the owner again at once.
+  EXPECT_THAT(last, ElementsAre("serving", "webhook-cert", "status"));
   EXPECT_EQ(GetString(server_.Deleted(), {"propagationPolicy"}), "Orphan") << "its Secret stays";
   EXPECT_FALSE(*certifier_.IsOwned(ctx_, kSecret));
   EXPECT_TRUE(Has(kCertificates + "metrics")) << "else nobody would keep it";
@@ -170,7 +176,9 @@ TEST_F(HandsOver, ToCertManagerEachSecretByItself) {  // I19
   EXPECT_NE(MarksIn(server_.Live(testing::kHooksPath)).bundle, "");
 
   server_.Refuses("");
-  EXPECT_TRUE(ToHandOver(o_));
+  See();
+  o_.fleet.bundles.clear();
+  EXPECT_TRUE(ToHandOver(o_)) << "by that Secret alone, where nothing has a bundle";
   ended = Run(ManifestsOf(objects));
   EXPECT_TRUE(ended.ok()) << ended.error().message;
   EXPECT_FALSE(IsOurs("webhook-cert"));
