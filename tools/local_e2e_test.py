@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import unittest
+import urllib.request
 
 sys.dont_write_bytecode = True
 TOOLS = os.path.dirname(os.path.realpath(__file__))
@@ -64,6 +65,10 @@ class Life(WithPlane):
         print(f"up took {time.monotonic() - begun:.2f} s", file=sys.stderr)
         self.assertIn(f"export KUBECONFIG={self.plane.place}/kubeconfig", text)
         self.all_is_there()
+        page = self.plane.status()[1]["page"]
+        self.assertIn(f"The status page is at {page}\n", text)
+        with urllib.request.urlopen(page + "data.json", timeout=30) as answer:
+            self.assertIn('"CoreProvider"', answer.read().decode())
         first = self.plane.process("supervisor")
         self.assertIn("The plane runs already", self.plane.up(*TOY))
         self.assertEqual(self.plane.process("supervisor")["pid"], first["pid"])

@@ -185,6 +185,7 @@ class RealOperator(Run):
         self.assertIn(f"export KUBECONFIG={self.kubeconfig}\n", self.text())
         self.assertRegex(self.text(), "releases: built from the pinned modules(?s:.*)managers: built from the pinned modules")
         self.assertIn("Cluster demo is Available after ", self.text())
+        self.assertRegex(self.text(), r"See it in a browser: http://127\.0\.0\.1:\d+/\n")
         versions = self.kubectl("get", "capi-providers", "-A", "-o", "jsonpath={.items[*].status.installedVersion}")
         self.assertEqual(versions.stdout, " ".join(["v1.12.0"] * 4), versions.stderr)
         self.assert_webhooks_answer()

@@ -29,6 +29,24 @@ MIB = 1 << 20
 VIEWERS = 200  # B4
 # What would run, load or change something if it became more than text.
 HOSTILE = "<img src=x onerror='window.hit=1'><script>window.hit=1</script>\"'&\u202e"
+# To the page there are a thousand providers, a third of which wait as those of the cluster do.
+THOUSAND = """
+const asked = window.fetch;
+window.fetch = async (path, options) => {
+  if (!String(path).includes('data.json')) return asked(path, options);
+  const all = await (await asked(path, options)).json();
+  const some = all.providers.filter((one) => one.kind !== 'CoreProvider');
+  for (let i = 0; all.providers.length < 1000; i++) {
+    const one = structuredClone(some[i % some.length]);
+    Object.assign(one, {name: `${one.name}-${i}`, namespace: `n-${i % 50}`});
+    if (i % 3) Object.assign(one, {state: 'ready', waitsFor: [], needs: [], root: '', installedVersion: `v1.${i % 12}.0`});
+    one.id = `${one.kind}/${one.namespace}/${one.name}`;
+    one.why.ready = one.state === 'ready';
+    all.providers.push(one);
+  }
+  return new Response(JSON.stringify(all));
+};
+"""
 
 
 def setUpModule():
@@ -127,6 +145,7 @@ class Page(rights.OnAServer):
         self.keyboard(page)
         self.sizes(page, at)
         self.hostile(page, at)
+        self.a_thousand(at)
         self.many_tabs(at)
         self.others(port)
         self.slow_viewers(port)
@@ -279,6 +298,21 @@ class Page(rights.OnAServer):
         world.until("the policy refuses it", lambda: any(worlds_error in error for error in other.errors))
         self.assertIsNone(other.evaluate("fetch('http://127.0.0.1:9/').then(() => 1, () => null)"))
         other.close()
+
+    def a_thousand(self, at):
+        """So many can be read still, and found."""
+        page = self.browser.open(at, before=THOUSAND)
+        page.until_says("Live", "#link")
+        self.assertRegex(page.text("#fleet"), r"ready\s*6\d\d")
+        self.assertLess(page.evaluate("document.querySelectorAll('.graph .box').length"), 250)
+        self.assertIn(" providers", page.evaluate("document.querySelector('.graph .group').textContent"))
+        page.until_says("The first 300 of 1000", "#main")
+        page.evaluate("document.getElementById('filter').focus()")
+        page.type("n-7/ ready v1.7.0")
+        page.until("those that were looked for", "document.querySelectorAll('tbody tr').length < 20")
+        self.assertIn("n-7/", page.text("tbody"))
+        self.assert_calm(page)
+        page.close()
 
     def many_tabs(self, at):
         """A browser has six connections to a server; a tab that nobody sees needs none."""

@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "base/strings.h"
 #include "base/version.h"
+#include "cli/local/status.h"
 #include "cli/operator_manifests/installation.h"
 #include "cli/operator_manifests/manifests.h"
 #include "fetch/oci/image_name.h"
@@ -21,6 +22,7 @@ namespace {
 
 constexpr char kProgram[] = "capi-operator";
 constexpr Millis kPause{500};
+constexpr int kPagePort = 8444;  // of the operator's container
 
 Result<std::string> Image() { return OperatorImage("", {}); }
 
@@ -52,13 +54,17 @@ Status CheckNotNewer(const std::string& what, const api::Version& version) {
                {}};
 }
 
-// There is no cert-manager: the operator makes the certificates that releases ask for (I19).
-Status MakeCertificates(std::vector<kube::Object>& objects) {
+// There is no cert-manager: the operator makes the certificates that releases ask for (I19). And it serves the status
+// page, which the node leads to a free port of loopback, as it does with all that the container declares (G5).
+Status SuitThePlane(std::vector<kube::Object>& objects) {
   for (kube::Object& object : objects) {
     if (!kube::IsDeployment(object)) continue;
     Json* containers = Find(object.json(), {"spec", "template", "spec", "containers"});
     if (containers == nullptr || !containers->is_array() || containers->size() != 1) break;
-    containers->front()["args"].push_back("--certificates=builtin");
+    Json& container = containers->front();
+    container["args"].push_back("--certificates=builtin");
+    container["args"].push_back(fmt::format("--ui-address=:{}", kPagePort));
+    container["ports"].push_back({{"name", "ui"}, {"containerPort", kPagePort}});
     return Ok();
   }
   return Error{Code::kInternal, "the program's own manifests have no Deployment of one container", {}};
@@ -110,13 +116,23 @@ Status BringUpOperator(const Context& ctx, kube::Client& client, const local::Pl
   if (there && there->version) TRY(CheckNotNewer("the plane's operator is", *there->version));
   const std::string image = TRY(Image());
   auto objects = TRY(OperatorObjects(image));
-  TRY(MakeCertificates(objects));
+  TRY(SuitThePlane(objects));
   const std::string ns(api::kOperatorNamespace);
   if (!there) notes.Say(0, "Installing the operator", {{"version", kProjectVersion}, {"targetNamespace", ns}});
   TRY(WriteFile(folder.Version(), std::string(kProjectVersion) + "\n", 0600));
   TRY_WITH(Patiently(ctx, [&] { return ApplyOperator(ctx, client, objects); }), "failed to install the operator");
   if (!there || !there->available) notes.Say(0, "Waiting for the operator to be available...");
   return AwaitOperator(ctx, client, ns);
+}
+
+std::string PageAddress(const std::vector<kube::Object>& pods) {
+  for (const kube::Object& pod : pods) {
+    if (pod.ns() != api::kOperatorNamespace || pod.deleting()) continue;
+    for (const auto& [port, here] : PortsOf(pod)) {
+      if (port == kPagePort) return fmt::format("http://127.0.0.1:{}/", here);
+    }
+  }
+  return "";
 }
 
 }  // namespace capi::cli

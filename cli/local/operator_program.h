@@ -28,4 +28,8 @@ Status CheckVersion(const local::PlaneFolder& folder);
 // brings it up. Waits until it is available. kFailedPrecondition where a newer one is there.
 Status BringUpOperator(const Context& ctx, kube::Client& client, const local::PlaneFolder& folder, Notes& notes);
 
+// Where the status page of that operator is on this machine: "http://127.0.0.1:38123/"; "" where none of the Pods
+// serves one. Pure.
+std::string PageAddress(const std::vector<kube::Object>& pods);
+
 }  // namespace capi::cli

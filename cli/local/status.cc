@@ -11,6 +11,7 @@
 #include "cli/frame/structured.h"
 #include "cli/frame/table.h"
 #include "cli/local/managers.h"
+#include "cli/local/operator_program.h"
 #include "cli/local/place.h"
 #include "local/plane/plane_lock.h"
 
@@ -30,6 +31,7 @@ struct Seen {
   std::vector<local::ProcessState> pods;
   std::vector<local::ProcessState> ending;  // of Pods that go: another one is there by now, or is `missing`
   std::vector<local::ProcessState> missing;
+  std::string page;         // the address of the operator's
   std::string pods_unseen;  // why they aren't known
 };
 
@@ -60,12 +62,10 @@ bool Declares(const kube::Object& pod, const std::string& container, int port) {
   return false;
 }
 
-// The first port of this machine in "9440:38123,9443:38124"; of several containers' the first that is this one's.
+// The first port of this machine; of several containers' the first that is this one's.
 int PortOf(const kube::Object& pod, const std::string& container, bool alone) {
-  for (const std::string& pair : Split(pod.annotation(kPorts), ',')) {
-    const size_t colon = pair.find(':');
-    if (colon == pair.npos) continue;
-    if (alone || Declares(pod, container, NumberIn(pair))) return NumberIn(std::string_view(pair).substr(colon + 1));
+  for (const auto& [port, here] : PortsOf(pod)) {
+    if (alone || Declares(pod, container, port)) return here;
   }
   return 0;
 }
@@ -106,6 +106,7 @@ Status LookAtPods(const Context& ctx, kube::Client& client, Seen& out) {
       (pod.deleting() ? out.ending : out.pods).push_back(AsOfRun(std::move(one), *out.supervisor));
   }
   out.missing = MissingOf(deployments.items, pods.items);
+  out.page = PageAddress(pods.items);
   return Ok();
 }
 
@@ -116,6 +117,7 @@ Result<Seen> Look(const Context& ctx, local::PlaneFolder folder, const Getenv& g
            .pods = {},
            .ending = {},
            .missing = {},
+           .page = "",
            .pods_unseen = ""};
   // One that this process can't see runs nevertheless.
   out.supervisor = TRY(local::SupervisorOf(out.folder.Lock()));
@@ -173,6 +175,7 @@ std::string Table(const Seen& seen, WallTime now, const std::string& flag) {
   }
   std::string out = FormatTable(std::move(rows), 3);
   if (!seen.pods_unseen.empty()) out += fmt::format("The managers aren't known: {}\n", seen.pods_unseen);
+  if (!seen.page.empty()) out += fmt::format("The status page: {}\n", seen.page);
   return out;
 }
 
@@ -183,6 +186,7 @@ Json Facts(const Seen& seen, WallTime now) {
               {"ready", HealthOf(seen) == PlaneHealth::kReady},
               {"processes", Json::array()}};
   if (seen.state.port > 0) out["server"] = fmt::format("https://127.0.0.1:{}", seen.state.port);
+  if (!seen.page.empty()) out["page"] = seen.page;
   if (!seen.pods_unseen.empty()) out["message"] = seen.pods_unseen;
   for (const local::ProcessState& one : AllOf(seen)) {
     Json process = {{"name", one.name}, {"ready", one.ready}, {"restarts", one.restarts}};
@@ -199,6 +203,16 @@ Json Facts(const Seen& seen, WallTime now) {
 }
 
 }  // namespace
+
+// Of "9440:38123,9443:38124".
+std::vector<std::pair<int, int>> PortsOf(const kube::Object& pod) {
+  std::vector<std::pair<int, int>> out;
+  for (const std::string& pair : Split(pod.annotation(kPorts), ',')) {
+    const size_t colon = pair.find(':');
+    if (colon != pair.npos) out.emplace_back(NumberIn(pair), NumberIn(std::string_view(pair).substr(colon + 1)));
+  }
+  return out;
+}
 
 std::string ShortDuration(std::chrono::seconds duration) {
   const auto seconds = duration.count();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/frame/world.h"
@@ -24,6 +25,9 @@ Result<PlaneHealth> LocalStatus(const Context& ctx, const LocalStatusOptions& op
 // The processes of a Pod of the node, one for each container, and before them those of init containers that aren't
 // through: "capi-system/capi-controller-manager-x". Pure.
 std::vector<local::ProcessState> ProcessesOf(const kube::Object& pod);
+
+// The ports at which the containers of such a Pod listen, each with the one of this machine that it is led to. Pure.
+std::vector<std::pair<int, int>> PortsOf(const kube::Object& pod);
 
 // "3s", "5m", "2h", "4d".
 std::string ShortDuration(std::chrono::seconds duration);

@@ -10,11 +10,13 @@
 #include <optional>
 #include <utility>
 
+#include "api/schema/crds.h"
 #include "base/files.h"
 #include "base/strings.h"
 #include "cli/frame/config.h"
 #include "cli/frame/interrupt.h"
 #include "cli/frame/live_lines.h"
+#include "cli/frame/management_cluster.h"
 #include "cli/local/durations.h"
 #include "cli/local/operator_program.h"
 #include "cli/local/place.h"
@@ -251,6 +253,15 @@ Status EndStarted(const Context& ctx, const Started& started, World& world) {
   return stopped.ok() || deleted ? Ok() : Status(stopped.error());
 }
 
+// What can't be asked isn't told: `status` tells it, too.
+std::string ThePage(const Context& ctx, const local::PlaneFolder& folder, const Getenv& getenv) {
+  auto cluster = ManagementCluster::Open({.kubeconfig = folder.OwnKubeconfig()}, getenv);
+  if (!cluster.ok()) return "";
+  const auto pods = cluster->client().List(ctx, kube::Builtin("Pod"), std::string(api::kOperatorNamespace));
+  const std::string page = pods.ok() ? PageAddress(pods->items) : "";
+  return page.empty() ? "" : fmt::format("The status page is at {}\n", page);
+}
+
 Status Run(const Context& ctx, const GlobalOptions& global, const LocalUpOptions& options, World& world,
            std::optional<Started>& started) {
   Notes notes(world.err);
@@ -262,7 +273,7 @@ Status Run(const Context& ctx, const GlobalOptions& global, const LocalUpOptions
   TRY(watch.Explain(Fill(watch.context(), global, folder, plan.providers, world)));
   const std::string flag = DirFlag(folder, world.getenv);
   world.out << "The plane is up:\n\n"
-            << WayIn(folder, notes)
+            << WayIn(folder, notes) << ThePage(bounded, folder, world.getenv)
             << fmt::format("`clusterctl local status{0}` shows its processes, `clusterctl local down{0}` ends them.\n",
                            flag);
   return Ok();

@@ -232,6 +232,20 @@ TEST(OperatorProgram, IsNotRunOnAPlaneOfANewerOne) {
   EXPECT_THAT(newer.error().message, AllOf(HasSubstr("v99.1.0, newer than this"), HasSubstr("a clusterctl of v99.1")));
 }
 
+// G1.
+TEST(PageAddress, IsThatOfTheOperatorThatIsThere) {
+  auto pod = [](const std::string& ns, const std::string& ports, bool goes) {
+    kube::Object out(Json{{"kind", "Pod"}, {"metadata", {{"namespace", ns}, {"name", "p"}}}});
+    out.json()["metadata"]["annotations"]["local.capi-operator.io/ports"] = ports;
+    if (goes) out.json()["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";
+    return out;
+  };
+  const std::string own(api::kOperatorNamespace), ports = "8443:31001,8444:31002,9440:31003";
+  EXPECT_EQ(PageAddress({pod("other", "8444:31009", false), pod(own, "8444:31008", true), pod(own, ports, false)}),
+            "http://127.0.0.1:31002/");
+  EXPECT_EQ(PageAddress({pod(own, "8443:31001", false), pod(own, "", false)}), "");
+}
+
 TEST(PlaceOfThePlane, IsTheUsersOwnWithoutAFlag) {
   EXPECT_EQ(*PlaneFolderPath("here", From({})), "here");
   EXPECT_EQ(*PlaneFolderPath("", From({{"HOME", "/home/me"}})), "/home/me/.local/share/cluster-api/local");

@@ -55,7 +55,7 @@ Everything is up. In another terminal:
 
   export KUBECONFIG={kubeconfig}
   export PATH={path}:$PATH
-
+{page}
 The API server, the operator, the providers' managers and their webhooks are real, and run as processes of this machine. The machines
 of the Cluster are the docker provider's, in its memory: no container runs. Its API server listens at port 20000 of all addresses.
 
@@ -213,7 +213,8 @@ class Run:
             path += os.pathsep + servers
         if self.ready:
             words = {name: shlex.quote(text) for name, text in (("kubeconfig", self.plane.kubeconfig), ("path", path), ("folder", self.plane.path))}
-            say(CLOSING.format(cluster=CLUSTER, **words))
+            page = self.plane.page()
+            say(CLOSING.format(cluster=CLUSTER, page=f"\nSee it in a browser: {page}\n" if page else "", **words))
         else:
             say(f"\nTo look around: export KUBECONFIG={shlex.quote(self.plane.kubeconfig)}\nLogs are in {self.plane.path}. Ctrl-C stops everything.")
         self.plane.watch()

@@ -1,5 +1,6 @@
 """The plane of one run: `clusterctl local`, and what ends it whatever becomes of this script."""
 
+import contextlib
 import fcntl
 import json
 import os
@@ -126,6 +127,14 @@ class Plane:
 
     def describe(self, name):
         return self._run("describe", "cluster", name, "--kubeconfig", self.kubeconfig, "--kubeconfig-context", "capi-local")
+
+    def page(self):
+        """The address of the operator's status page; None where it can't be told."""
+        command = [self.clusterctl, "local", "status", "--dir", self.path, "-o", "json"]
+        found = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+        with contextlib.suppress(ValueError):
+            return json.loads(found.stdout).get("page")
+        return None
 
     def tell(self):
         """What runs, the last words of all, and where the rest is."""

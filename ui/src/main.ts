@@ -2,7 +2,7 @@
 
 import { h, show } from "./dom";
 import { Feed, askJson, askText, setToken } from "./feed";
-import { Details } from "./model";
+import { Details, Fleet } from "./model";
 import { fleetStrip, overview } from "./views";
 import { providerView } from "./provider";
 
@@ -10,7 +10,8 @@ const byId = (id: string) => document.getElementById(id)!;
 const main = byId("main"), strip = byId("fleet"), nav = byId("nav"), state = byId("link"), said = byId("said");
 const filter = byId("filter") as HTMLInputElement;
 
-const OFTEN = 150; // ms between two drawings
+const OFTEN = 150; // ms between two drawings, more where one takes long
+let took = 0; // ms, the last one
 let due = 0;
 let loaded = false;
 let details: Details | null = null;
@@ -25,12 +26,19 @@ function route(): { view: string; id: string } {
 }
 
 function draw(): void {
+  clearTimeout(due);
   due = 0;
   if (!loaded || !feed.fleet) return;
+  const began = performance.now();
+  drawAll(feed.fleet);
+  took = performance.now() - began;
+}
+
+function drawAll(fleet: Fleet): void {
   const now = Date.now(), { view, id } = route();
   const tab = (to: string, name: string) => h("a", { href: "#/" + to, "data-key": "nav " + name, "aria-current": (to || "graph") === view ? "page" : undefined }, name);
   show(nav, tab("", "Graph"), tab("table", "Table"));
-  show(strip, ...fleetStrip(feed.fleet, [...feed.providers.values()], now));
+  show(strip, ...fleetStrip(fleet, [...feed.providers.values()], now));
   document.title = view === "provider" ? `${id.split("/")[2] ?? id} - Providers` : "Providers";
   if (view !== "provider") show(main, ...overview(feed.providers, filter.value, view, now));
   else if (details?.id === id) drawDetails(details);
@@ -50,7 +58,7 @@ async function fetchYaml(id: string): Promise<void> {
 }
 
 function drawSoon(): void {
-  if (due === 0) due = setTimeout(draw, OFTEN) as unknown as number;
+  if (due === 0) due = setTimeout(draw, Math.max(OFTEN, 2 * took)) as unknown as number;
 }
 
 async function fetchDetails(): Promise<void> {
@@ -128,7 +136,4 @@ addEventListener("hashchange", () => {
 });
 setInterval(drawSoon, 60_000); // the ages
 
-// "#token=..." is how `clusterctl ui` hands one over: no server sees it, and the address forgets it at once.
-const handed = /^#token=(.+)$/.exec(location.hash);
-if (handed) history.replaceState(null, "", location.pathname);
-begin(handed ? decodeURIComponent(handed[1]!) : "");
+begin("");

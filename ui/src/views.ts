@@ -4,7 +4,7 @@ import { Child, h, table } from "./dom";
 import { drawGraph, hrefOf } from "./graph";
 import { Fleet, Provider, STATES, causesOf, matches, nameOf, sorted } from "./model";
 
-const MOST_ROWS = 1000;
+const MOST_ROWS = 300; // a thousand take a slow machine a second
 const DAY = 24 * 3600 * 1000;
 
 export function link(one: Provider, where: string): HTMLElement {
