@@ -86,6 +86,7 @@ Result<std::optional<kube::Object>> Peek(Deleting& in, const kube::Resource& res
 struct Victim {
   ClusterName name;
   std::string uid;
+  std::string cluster = {};        // of a Machine: the Cluster that a move would pause
   std::optional<Status> end = {};  // gone, or what no wait mends
   std::string trouble = {};        // why the last look failed, "" where it didn't
 };
@@ -94,7 +95,13 @@ struct Victim {
 Status Begin(Deleting& in, const kube::Resource& resource, const Victim& victim, const kube::Object& live,
              const Context& bounded) {
   if (live.deleting()) return Ok();
-  TRY(CheckNotPaused(live));  // somebody moves it since the first look, perhaps
+  // Somebody moves it since the first look, perhaps.
+  TRY(CheckNotPaused(live));
+  if (!victim.cluster.empty()) {
+    const auto owner =
+        TRY(IfThere(in.cluster.client().Get(OneCall(bounded), ClusterResource(), victim.name.ns, victim.cluster)));
+    if (owner) TRY(CheckNotPaused(*owner));
+  }
   if (victim.uid.empty()) return Invalid(fmt::format("{} {} has no uid", resource.kind, victim.name.name));
   kube::DeleteOptions options;
   options.uid = victim.uid;
@@ -333,7 +340,7 @@ Status DestroyBootstrap(const Context& parent, const GlobalOptions& global, cons
   TRY(CheckStandsAlone(*machine));
   TRY(CheckNotPaused(*machine));
   if (owner) TRY(CheckNotPaused(*owner));
-  std::vector<Victim> victims = {{name, machine->uid(), {}, ""}};
+  std::vector<Victim> victims = {{name, machine->uid(), of.name}};
   DeleteAndWait(in, MachineResource(), victims, ctx.WithTimeout(timeout), [&](const ClusterName& gone) {
     world.out << fmt::format("Machine {}/{} is deleted\n", gone.ns, gone.name);
   });

@@ -125,6 +125,33 @@ TEST_F(DestroyTest, ADeleteThatIsRefusedForAWhileIsTold) {
   EXPECT_THAT(outcome.err, HasSubstr("my-bootstrap is not gone: not being deleted yet (" + why + ")"));
 }
 
+// G14: a move that begins while a deletion is refused holds the Cluster and its machines.
+TEST_F(DestroyTest, WhatIsPausedMeanwhileIsLeftAlone) {
+  auto pause = [&](bool paused) {
+    const Json patch = {{"spec", {{"paused", paused}}}};
+    EXPECT_TRUE(client_->Patch(ctx_, ClusterResource(), ns_, "my", kube::PatchType::kMerge, patch).ok());
+  };
+  MakeCluster("my");
+  MakeMachine("my-bootstrap", "my");
+  std::atomic<bool> begun = false;
+  auto proxy = Through([&](const kube::ProxyRequest& request) {
+    // A call repeats by itself.
+    if (request.method != "DELETE") return kube::Fault{};
+    if (!begun.exchange(true)) pause(true);
+    return kube::Fault{.status = 500, .message = "failed calling webhook: connection refused"};
+  });
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"destroy", "bootstrap", "my", "-n", ns_}, {"destroy", "my", "-n", ns_}}) {
+    const Outcome outcome = Local(command);
+    EXPECT_EQ(outcome.code, 1) << command[1];
+    EXPECT_TRUE(begun.exchange(false)) << command[1];
+    EXPECT_THAT(outcome.err, HasSubstr("Cluster " + ns_ + "/my is paused"));
+    pause(false);
+  }
+  EXPECT_FALSE(Live("Cluster", "my")->deleting());
+  EXPECT_FALSE(Live("Machine", "my-bootstrap")->deleting());
+}
+
 // G14: what is deleted is what was judged: one of its name that is made meanwhile stays.
 TEST_F(DestroyTest, ANewOneOfItsNameStays) {
   MakeCluster("my");
