@@ -270,6 +270,7 @@ SEEDS = {
     "image": images,
     "kubeconfig": kubeconfigs,
     "layer": layers,
+    "list": its_own,
     "metadata": metadata,
     "oci": its_own,
     "patch": patches,
