@@ -133,10 +133,15 @@ class World(rights.World):
         self.until(f"{pairs} are Ready", lambda: all(self.is_ready(*pair) for pair in pairs), words=words)
 
     def all_objects(self):
-        """All that a dry run could have written, with the versions of the objects."""
+        """All that a dry run could have written, with the versions of the objects: of providers without what the operator says."""
+
+        def written(item):
+            metadata = item["metadata"]
+            return json.dumps([item["spec"], metadata.get("annotations"), metadata.get("labels")]) if "spec" in item else metadata["resourceVersion"]
+
         kinds = ("capi-providers", "configmaps", "secrets")
         items = [item for kind in kinds for item in self.get(kind, "-A")["items"]]
-        return {(item["kind"], item["metadata"]["namespace"], item["metadata"]["name"], item["metadata"]["resourceVersion"]) for item in items}
+        return {(item["kind"], item["metadata"]["namespace"], item["metadata"]["name"], written(item)) for item in items}
 
     def environment(self, more):
         base = {"PATH": "/usr/bin:/bin", "HOME": self.folder, "CLUSTERCTL_DISABLE_VERSIONCHECK": "true", "GOPROXY": "off"}
