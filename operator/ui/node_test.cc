@@ -29,20 +29,36 @@ TEST(StateOf, IsOneWord) {
     std::string_view reason;
     Json conditions;
     Place place;
+    std::string message = {};
   };
+  const Json at_zero = Condition("Paused", "True", "Paused");
   const Case cases[] = {
       {"ready", true, api::reason::kWorkloadsReady, Json::array(), {}},
       {"paused", true, api::reason::kPaused, Json::array({Condition("Paused", "True", "Paused")}), {}},
       {"stalled", false, api::reason::kInvalidSpec, Json::array({Condition("Stalled", "True", "InvalidSpec")}), {}},
+      // P2: the condition Paused stays, whatever holds up one that is at zero.
+      {"paused", false, api::reason::kPaused, Json::array({at_zero}), {}},
+      {"paused", false, api::reason::kProgressing, Json::array({Condition("Paused", "True", "HandsOff")}), {}},
+      {"stalled",
+       false,
+       api::reason::kInvalidSpec,
+       Json::array({at_zero, Condition("Stalled", "True", "InvalidSpec")}),
+       {}},
+      {"waiting", false, api::reason::kSecretNotFound, Json::array({at_zero}), {{}, {{"Secret", "n", "x"}}, ""}},
+      {"waiting", false, api::reason::kWaitingForContracts, Json::array({at_zero}), {}, "Not there yet: n/gcp"},
+      {"working", false, api::reason::kWaitingForContracts, Json::array({at_zero}), {}, "it is looked at first"},
+      // Whether the other one can be shown or not.
+      {"waiting", false, api::reason::kWaitingForCoreProviderReady, Json::array(), {}},
+      {"waiting", false, api::reason::kMoreThanOneExists, Json::array(), {}, "in namespace b"},
       {"waiting", false, api::reason::kSecretNotFound, Json::array(), {{}, {{"Secret", "n", "x"}}, ""}},
       {"waiting", false, api::reason::kWaitingForOrder, Json::array(), {{"a"}, {}, "a"}},
       {"working", false, api::reason::kProgressing, Json::array({Condition("Reconciling", "True", "x")}), {}},
   };
   for (const Case& c : cases) {
-    Sample sample = Held("aws", c.reason, "");
+    Sample sample = Held("aws", c.reason, c.message);
     sample.ready = c.ready;
     sample.status = {{"conditions", c.conditions}};
-    EXPECT_EQ(StateOf(*Cached(sample)->provider, c.place), c.state) << c.reason;
+    EXPECT_EQ(StateOf(*Cached(sample)->provider, c.place), c.state) << c.reason << ": " << c.message;
   }
   Sample unseen;
   unseen.status = {{"observedGeneration", 0}};
