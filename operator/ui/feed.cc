@@ -41,9 +41,9 @@ void Feed::OnChange(const ProviderCache::Change& change) {
   Changed();
 }
 
-void Feed::OnPass(const Observation& o) {
+void Feed::OnPass(const Observation& o, const std::function<std::string(std::string)>& hide) {
   const std::string key = o.provider.id.Key();
-  Facts facts = FactsOf(o);
+  Facts facts = FactsOf(o, hide);
   MutexLock lock(mu_);
   if (!providers_->Get(key)) return;  // it went meanwhile, and nobody would drop them
   std::shared_ptr<const Facts>& mine = facts_[key];

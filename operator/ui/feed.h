@@ -42,7 +42,7 @@ class Feed : public Onlooker {
   void Follow(const ProviderCache& providers) { providers_ = &providers; }
 
   void OnChange(const ProviderCache::Change& change) override;
-  void OnPass(const Observation& o) override;
+  void OnPass(const Observation& o, const std::function<std::string(std::string)>& hide) override;
   void OnRestored(const api::ProviderId& id, size_t objects) override;
 
   // The text of /data.json.

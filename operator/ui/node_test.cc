@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "operator/report/secret_masks.h"
 #include "operator/ui/ui_testing.h"
 
 namespace capi::ops::ui {
@@ -140,13 +141,30 @@ TEST(FactsOf, TakesWhatAPassSaw) {
   StoredRelease newer{.ns = "n", .name = "a", .version_text = "v1.10.0", .version = *api::Version::Parse("v1.10.0")};
   StoredRelease older{.ns = "n", .name = "b", .version_text = "v1.9.0", .version = *api::Version::Parse("v1.9.0")};
   o.releases = {newer, older};
-  const Facts facts = FactsOf(o);
+  const Facts facts = FactsOf(o, [](std::string text) { return text; });
   ASSERT_EQ(facts.workloads.size(), 1U);
   EXPECT_FALSE(facts.workloads[0].healthy);
   EXPECT_EQ(facts.workloads[0].message, "0 of 1 replicas are available");
   EXPECT_TRUE(facts.drifts.at(0).missing);
   EXPECT_EQ(facts.certificates.at(0).ends, "2027-01-15T08:00:00Z");
   EXPECT_THAT(facts.releases, ::testing::ElementsAre("v1.9.0", "v1.10.0"));
+}
+
+// I7: who changes objects chooses his name himself.
+TEST(FactsOf, HasNoSecretsValue) {
+  Observation o;
+  o.fleet.drifts.push_back({{"", "Service", "n", "s"}, false, {}, {}});
+  o.fleet.drifts.back().trace.by = "hunter22 (Update)";
+  o.fights.push_back({.what = "spec.x is changed by hunter22"});
+  SecretMasks masks;
+  auto hide = [&](std::string text) { return masks.Hide("key", std::move(text)); };
+  EXPECT_THAT(FactsOf(o, hide).drifts.at(0).by, Not(HasSubstr("Update"))) << "no value is known yet";
+  SecretValues values;
+  values.Add("hunter22");
+  masks.Put("key", values);
+  const Facts facts = FactsOf(o, hide);
+  EXPECT_EQ(facts.drifts.at(0).by, "*** (Update)");
+  EXPECT_EQ(facts.fights.at(0), "spec.x is changed by ***");
 }
 
 }  // namespace
