@@ -35,6 +35,17 @@ bool IsAboutOthers(std::string_view why) {
   return std::find(std::begin(kReasons), std::end(kReasons), why) != std::end(kReasons);
 }
 
+// Of these, the ones whose messages name others by "KIND/NAME"; elsewhere that is the provider itself.
+bool NamesByKind(std::string_view why) {
+  return why == reason::kDeletionBlocked || why == reason::kObjectOwnedByAnotherProvider;
+}
+
+// Of a release without a readable contract the same reason is told, and no core helps.
+bool IsAboutTheCore(std::string_view why, std::string_view message) {
+  return why == reason::kWaitingForCoreProviderReady ||
+         (why == reason::kCAPIVersionIncompatibility && message.find("the core provider (") != message.npos);
+}
+
 // Of a word like "capi-system/cluster-api".
 bool IsOfName(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '.' || c == '/'; }
 
@@ -70,12 +81,13 @@ Explanation Explain(const api::Provider& provider) {
 }
 
 bool Awaited::Has(const api::ProviderId& id) const {
-  return (core && id.type == api::ProviderType::kCore) || named.contains(id.ns + "/" + id.name);
+  return (core && id.type == api::ProviderType::kCore) || named.contains(id.ns + "/" + id.name) ||
+         of_kind.contains(id.ToString());
 }
 
 Awaited AwaitedBy(std::string_view reason, std::string_view message) {
   Awaited out;
-  out.core = reason == reason::kWaitingForCoreProviderReady;
+  out.core = IsAboutTheCore(reason, message);
   if (!IsAboutOthers(reason)) return out;
   for (size_t at = 0; at < message.size();) {
     size_t end = at;
@@ -85,6 +97,9 @@ Awaited AwaitedBy(std::string_view reason, std::string_view message) {
     if (std::count(word.begin(), word.end(), '/') == 1) out.named.emplace(word);
     at = end + 1;
   }
+  if (NamesByKind(reason)) out.of_kind = out.named;
+  // A contract may also wait for this provider's own next version: it names nobody then.
+  out.others = reason != reason::kWaitingForContracts || !out.named.empty();
   return out;
 }
 

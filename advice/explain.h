@@ -29,8 +29,10 @@ Explanation Explain(const api::Provider& provider);
 
 // Whom a provider waits for that isn't ready for this reason. A value.
 struct Awaited {
-  bool core = false;            // the core provider, whatever its name
-  std::set<std::string> named;  // "NAMESPACE/NAME", as the message has them; of objects of other kinds, too
+  bool core = false;              // the core provider, whatever its name
+  bool others = false;            // some that the message names, in words that `named` and `of_kind` need not have
+  std::set<std::string> named;    // "NAMESPACE/NAME", as the message has them; of objects of other kinds, too
+  std::set<std::string> of_kind;  // "KIND/NAME", in whichever namespace
   bool Has(const api::ProviderId& id) const;
 };
 Awaited AwaitedBy(std::string_view reason, std::string_view message);

@@ -108,6 +108,12 @@ TEST(AwaitedBy, TheCoreOrWhomTheMessageNames) {
       {api::reason::kWaitingForPause, "not paused: capa-system/aws.", false, true},
       {api::reason::kWaitingForPause, "not paused: capa-system/aws-2, a.capa-system/aws, x/capa-system/aws", false,
        false},
+      {api::reason::kDeletionBlocked, "other providers need the core: InfrastructureProvider/aws; delete", false, true},
+      {api::reason::kDeletionBlocked, "other providers need the core: AddonProvider/aws; delete", false, false},
+      {api::reason::kWaitingForOrder, "InfrastructureProvider/aws v1.0.0 comes after a/gcp", false, false},
+      {api::reason::kCAPIVersionIncompatibility, "contract v1 is not one that the core provider (contract v2) accepts",
+       true, false},
+      {api::reason::kCAPIVersionIncompatibility, "version v1.0.0 does not match any release series", false, false},
       {api::reason::kInvalidSpec, "not so good as capa-system/aws", false, false},
       {"", "", false, false},
   };
@@ -117,6 +123,8 @@ TEST(AwaitedBy, TheCoreOrWhomTheMessageNames) {
     SCOPED_TRACE(c.message);
     Awaited awaited = AwaitedBy(c.why, c.message);
     EXPECT_EQ(awaited.Has(core), c.core);
+    EXPECT_EQ(awaited.others, c.why != api::reason::kCAPIVersionIncompatibility && !c.core && c.why != "" &&
+                                  c.why != api::reason::kInvalidSpec);
     EXPECT_EQ(awaited.Has(aws), c.aws);
   }
 }

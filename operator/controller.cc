@@ -185,7 +185,9 @@ Result<kube::Outcome> ProviderController::TryPass(const Context& ctx, const std:
   }
   secrets_.Hide(ctx, key, (*observed)->fleet);
   Observation o = **std::move(observed);
-  if (options_.onlooker != nullptr) options_.onlooker->OnPass(o);
+  if (options_.onlooker != nullptr) {
+    options_.onlooker->OnPass(o, [&](std::string text) { return masks_.Hide(key, std::move(text)); });
+  }
   const Step step = Decide(o);
   ctx.log.Debug("decided", {{"step", NameOf(step)}});
   auto acted = actor_.Act(ctx, o, step);

@@ -2,6 +2,7 @@
 // report.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -24,8 +25,9 @@ class Onlooker {
  public:
   virtual ~Onlooker() = default;
   virtual void OnChange(const ProviderCache::Change& change) = 0;
-  // What a pass has seen, before its step. No word of it has a Secret's value.
-  virtual void OnPass(const Observation& o) = 0;
+  // What a pass has seen, before its step. Messages of workloads have no Secret's value (I7); `hide` takes it out of
+  // what else others wrote: who changed objects, and what of them. It is called before OnPass returns.
+  virtual void OnPass(const Observation& o, const std::function<std::string(std::string)>& hide) = 0;
   // So many objects had drifted and are as they were applied (D1).
   virtual void OnRestored(const api::ProviderId& id, size_t objects) = 0;
 };

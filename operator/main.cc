@@ -124,7 +124,8 @@ Status Run(const Options& o) {
   if (feed) {
     feed->Follow(controller.providers());
     manager.Add("page", [&feed](const Context& run) { return feed->Run(run); });
-    page = TRY_WITH(ui::ServePage(o.ui_address, *feed, *client, ctx.log), "--ui-address");
+    auto ready = [&manager] { return manager.Ready(); };
+    page = TRY_WITH(ui::ServePage(o.ui_address, *feed, *client, ctx.log, ready), "--ui-address");
     ctx.log.Info("serving the status page", {{"address", page->address()}});
   }
   AddParts(o, *client, events, manager);

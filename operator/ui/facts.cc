@@ -19,16 +19,16 @@ std::vector<std::string> VersionsOf(std::vector<StoredRelease> releases) {
 
 }  // namespace
 
-Facts FactsOf(const Observation& o) {
+Facts FactsOf(const Observation& o, const std::function<std::string(std::string)>& hide) {
   Facts out;
   for (const Workload& w : o.fleet.workloads) {
     out.workloads.push_back({w.id, w.health.ok(), w.health.ok() ? "" : w.health.message, w.replicas, w.available});
   }
-  for (const Drift& drift : o.fleet.drifts) out.drifts.push_back({drift.id, drift.missing, drift.trace.by});
+  for (const Drift& drift : o.fleet.drifts) out.drifts.push_back({drift.id, drift.missing, hide(drift.trace.by)});
   for (const CertificateSeen& seen : o.fleet.certificates) {
     out.certificates.push_back({seen.id, seen.state.certificate, FormatTime(seen.state.ends)});
   }
-  for (const Fight& fight : o.fights) out.fights.push_back(fight.what);
+  for (const Fight& fight : o.fights) out.fights.push_back(hide(fight.what));
   out.pending_crds = o.fleet.pending_crds;
   out.releases = VersionsOf(o.releases);
   out.users = o.users;

@@ -1,6 +1,7 @@
 // What the page keeps of a provider's last pass: its workloads, what had drifted, its certificates. Pure.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,7 +43,7 @@ struct Facts {
   bool operator==(const Facts&) const = default;
 };
 
-// `o`'s words have no Secret's value.
-Facts FactsOf(const Observation& o);
+// `hide`: takes Secrets' values out of what others wrote; not out of messages of workloads, which have none (I7).
+Facts FactsOf(const Observation& o, const std::function<std::string(std::string)>& hide);
 
 }  // namespace capi::ops::ui

@@ -19,6 +19,18 @@ std::string ProviderEvent(std::uint64_t revision, const std::string& node) {
   return Event("provider", fmt::format(R"({{"revision":{},"provider":{}}})", revision, node));
 }
 
+std::string IdEvent(std::string_view name, std::uint64_t revision, const std::string& key) {
+  return Event(name, fmt::format(R"({{"revision":{},"id":{}}})", revision, ToJsonText(Json(key))));
+}
+
+// A viewer hears of no provider that he may not get, not even that this one waits for it (behaviour.md B5).
+Place OfThoseSeen(Place place, const Sees& sees) {
+  auto is_hidden = [&](const std::string& key) { return !sees(api::ProviderId::FromKey(key)); };
+  std::erase_if(place.waits_for, is_hidden);
+  if (!place.root.empty() && is_hidden(place.root)) place.root.clear();
+  return place;
+}
+
 }  // namespace
 
 Feed::Feed(Clock& clock, std::function<bool()> leads, FeedOptions options)
@@ -41,9 +53,9 @@ void Feed::OnChange(const ProviderCache::Change& change) {
   Changed();
 }
 
-void Feed::OnPass(const Observation& o) {
+void Feed::OnPass(const Observation& o, const std::function<std::string(std::string)>& hide) {
   const std::string key = o.provider.id.Key();
-  Facts facts = FactsOf(o);
+  Facts facts = FactsOf(o, hide);
   MutexLock lock(mu_);
   if (!providers_->Get(key)) return;  // it went meanwhile, and nobody would drop them
   std::shared_ptr<const Facts>& mine = facts_[key];
@@ -93,17 +105,18 @@ std::vector<Feed::News> Feed::Refresh() {
     Shown& shown = shown_[key];
     if (shown.cached == cached && shown.facts == mine && shown.place == places[key]) continue;
     std::string text = ToJsonText(NodeOf(*cached, mine.get(), places[key]));
-    const bool is_news = text != shown.text;
-    shown = {cached, std::move(mine), places[key], std::move(text), is_news ? ++revision_ : shown.revision};
-    if (is_news) news.push_back({ProviderEvent(shown.revision, shown.text), cached->provider->id});
+    const bool is_same = text == shown.text;
+    shown = {cached, std::move(mine), places[key], std::move(text), ++revision_};
+    // The details have more than the node has: whoever shows them fetches them again.
+    std::string event = is_same ? IdEvent("touched", revision_, key) : ProviderEvent(revision_, shown.text);
+    news.push_back({std::move(event), cached->provider->id, !is_same});
   }
   for (auto it = shown_.begin(); it != shown_.end();) {
     if (there.contains(it->first)) {
       ++it;
       continue;
     }
-    const std::string gone = fmt::format(R"({{"revision":{},"id":{}}})", ++revision_, ToJsonText(Json(it->first)));
-    news.push_back({Event("gone", gone), it->second.cached->provider->id});
+    news.push_back({IdEvent("gone", ++revision_, it->first), it->second.cached->provider->id});
     it = shown_.erase(it);
   }
   if (std::string fleet = FleetText(); fleet != fleet_) {
@@ -113,16 +126,31 @@ std::vector<Feed::News> Feed::Refresh() {
   return news;
 }
 
+std::string Feed::NodeFor(const Shown& shown, const Sees& sees) {
+  const Place place = OfThoseSeen(shown.place, sees);
+  return place == shown.place ? shown.text : ToJsonText(NodeOf(*shown.cached, shown.facts.get(), place));
+}
+
+std::string Feed::TextFor(const News& one, const Sees& sees) const {
+  if (!one.of) return one.text;
+  if (!sees(*one.of)) return "";
+  if (!one.has_node) return one.text;
+  const Shown& shown = shown_.at(one.of->Key());
+  return ProviderEvent(shown.revision, NodeFor(shown, sees));
+}
+
 void Feed::Send(const std::vector<News>& news) {
-  size_t size = 0;
-  for (const News& one : news) size += one.text.size();
   for (const Viewer& viewer : viewers_) {
     std::string text;
     for (const News& one : news) {
-      if (!one.of || viewer.sees(*one.of)) text += size > kMostAtOnce ? "" : one.text;
+      text += TextFor(one, viewer.sees);
+      if (text.size() <= kMostAtOnce) continue;
+      text = Event("again", "{}");
+      break;
     }
-    if (size > kMostAtOnce) text = Event("again", "{}");
     if (!text.empty()) viewer.stream->Send(std::move(text));
+    auto is_unasked = [&](const News& one) { return one.has_node && viewer.unasked && viewer.unasked(*one.of); };
+    if (std::any_of(news.begin(), news.end(), is_unasked)) viewer.stream->End();
   }
 }
 
@@ -146,7 +174,7 @@ std::string Feed::Snapshot(const Sees& sees) {
   for (const auto& [key, shown] : shown_) {
     if (!sees(shown.cached->provider->id)) continue;
     if (!std::exchange(first, false)) out += ',';
-    out += shown.text;
+    out += NodeFor(shown, sees);
   }
   DropViewers(clock_.Monotonic());
   return out + "]}";
@@ -163,8 +191,9 @@ std::optional<std::string> Feed::Details(const std::string& key, const Sees& see
     if (auto found = facts_.find(key); found != facts_.end()) facts = found->second;
     transitions = timeline_.Of(key);
   }
-  auto place = places.find(key);
-  return ToJsonText(DetailsOf(*cached, facts.get(), place == places.end() ? Place{} : place->second, transitions));
+  auto found = places.find(key);
+  const Place place = found == places.end() ? Place{} : OfThoseSeen(found->second, sees);
+  return ToJsonText(DetailsOf(*cached, facts.get(), place, transitions));
 }
 
 kube::ObjectPtr Feed::Object(const std::string& key, const Sees& sees) const {
@@ -178,7 +207,7 @@ std::vector<api::ProviderId> Feed::Ids() const {
   return out;
 }
 
-std::shared_ptr<http::ServerStream> Feed::Join(Sees sees) {
+std::shared_ptr<http::ServerStream> Feed::Join(Sees sees, Sees unasked) {
   MutexLock lock(show_mu_);
   const MonoTime now = clock_.Monotonic();
   DropViewers(now);
@@ -186,7 +215,12 @@ std::shared_ptr<http::ServerStream> Feed::Join(Sees sees) {
   Send(Refresh());  // what comes from now on is news to this one, too
   auto stream = std::make_shared<http::ServerStream>(options_.waiting);
   stream->Send("retry: 1000\n" + Event("hello", fmt::format(R"({{"revision":{}}})", revision_)));
-  viewers_.push_back({stream, std::move(sees), now + options_.longest});
+  // Came since `unasked` was made, and is no news any more.
+  const bool is_late = unasked && std::any_of(shown_.begin(), shown_.end(), [&](const auto& one) {
+                         return unasked(one.second.cached->provider->id);
+                       });
+  viewers_.push_back({stream, std::move(sees), std::move(unasked), now + options_.longest});
+  if (is_late) stream->End();
   MutexLock short_lock(mu_);
   watched_ = true;
   changed_.notify_all();

@@ -30,7 +30,7 @@ using Sees = std::function<bool(const api::ProviderId&)>;
 struct FeedOptions {
   size_t viewers = 200;
   Millis tick{200}, beat = Seconds(10), longest = std::chrono::minutes(5);
-  size_t waiting = 512u << 10;
+  size_t waiting = 48u << 10;
 };
 
 // Thread-safe.
@@ -42,7 +42,7 @@ class Feed : public Onlooker {
   void Follow(const ProviderCache& providers) { providers_ = &providers; }
 
   void OnChange(const ProviderCache::Change& change) override;
-  void OnPass(const Observation& o) override;
+  void OnPass(const Observation& o, const std::function<std::string(std::string)>& hide) override;
   void OnRestored(const api::ProviderId& id, size_t objects) override;
 
   // The text of /data.json.
@@ -50,20 +50,21 @@ class Feed : public Onlooker {
   // The text of /provider.json, and the object itself; nullopt where there is no such provider, or it isn't to be seen.
   std::optional<std::string> Details(const std::string& key, const Sees& sees);
   kube::ObjectPtr Object(const std::string& key, const Sees& sees) const;
-  // Server-sent events from now on; null where too many look already.
-  std::shared_ptr<http::ServerStream> Join(Sees sees);
+  // Server-sent events from now on; null where too many look already. `unasked`: providers of which it isn't known yet
+  // whether he may see them, whose coming ends the stream: he comes again, and is told.
+  std::shared_ptr<http::ServerStream> Join(Sees sees, Sees unasked = nullptr);
   std::vector<api::ProviderId> Ids() const;
 
   // Sends what is new. Until the context stops.
   Status Run(const Context& ctx);
 
  private:
-  static constexpr size_t kMostAtOnce = 128u << 10;  // bytes of news; more, and all is to be fetched again
+  static constexpr size_t kMostAtOnce = 16u << 10;  // bytes of news for one; more, and all is to be fetched again
   static constexpr size_t kMinutes = 60;
 
   struct Viewer {
     std::shared_ptr<http::ServerStream> stream;
-    Sees sees;
+    Sees sees, unasked;
     MonoTime until;
   };
   struct Shown {
@@ -76,11 +77,14 @@ class Feed : public Onlooker {
   struct News {
     std::string text;  // an event
     std::optional<api::ProviderId> of;
+    bool has_node = false;  // it is there, and the event has the node's text
   };
 
   std::map<std::string, std::shared_ptr<const Facts>> AllFacts() const;
   std::string FleetText() const;
   std::vector<News> Refresh() CAPI_REQUIRES(show_mu_);
+  static std::string NodeFor(const Shown& shown, const Sees& sees);
+  std::string TextFor(const News& one, const Sees& sees) const CAPI_REQUIRES(show_mu_);
   void Send(const std::vector<News>& news) CAPI_REQUIRES(show_mu_);
   void DropViewers(MonoTime now) CAPI_REQUIRES(show_mu_);
   void Tick();

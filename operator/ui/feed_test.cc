@@ -102,6 +102,65 @@ TEST(Feed, NobodyHearsOfWhatHeMayNotSee) {
   EXPECT_THAT(some.seen(), Not(HasSubstr("aws")));
 }
 
+// B5: whom he may see may wait for one that he may not.
+TEST(Feed, NobodyHearsForWhomHisProvidersWait) {
+  Watched watched;
+  Sample core = Core();
+  core.ready = false;
+  core.reason = api::reason::kSecretNotFound;
+  core.message = "no Secret";
+  const Sample aws = Held("aws", api::reason::kWaitingForCoreProviderReady, "waits");
+  auto sees = [](const api::ProviderId& id) { return id.ns == "n"; };
+  Reader tenant(watched.feed.Join(sees)), admin(watched.feed.Join(SeesAll));
+  watched.Put(core);
+  watched.Put(aws);
+  const std::string data = watched.feed.Snapshot(sees), details = *watched.feed.Details(aws.Key(), sees);
+  ASSERT_TRUE(tenant.AwaitText("\"name\":\"aws\""));
+  EXPECT_THAT(tenant.seen() + data + details, Not(HasSubstr(core.Key())));
+  EXPECT_EQ((*ParseJson(details))["state"], "waiting");
+  ASSERT_TRUE(admin.AwaitText("\"waitsFor\":[\"" + core.Key()));
+  EXPECT_THAT(watched.feed.Snapshot(SeesAll), HasSubstr("\"root\":\"" + core.Key()));
+  EXPECT_THAT(*watched.feed.Details(aws.Key(), SeesAll), HasSubstr("\"root\":\"" + core.Key()));
+}
+
+// B4: also what only the provider's own view has is news.
+TEST(Feed, TellsOfWhatOnlyTheDetailsHave) {
+  Watched watched;
+  watched.Put({});
+  watched.Pass({}, {});
+  auto stream = watched.feed.Join(SeesAll);
+  const std::string touched = "event: touched\ndata: {\"revision\":2,\"id\":\"" + Sample().Key() + "\"}";
+  const std::string before = watched.feed.Snapshot(SeesAll);
+  stream->Take();
+  watched.Pass({}, {}, "v1.1.0");
+  EXPECT_THAT(watched.feed.Snapshot(SeesAll), HasSubstr("\"revision\":2"));
+  const std::string sent = stream->Take().bytes;
+  EXPECT_THAT(sent, HasSubstr(touched));
+  EXPECT_THAT(sent, Not(HasSubstr("event: provider")));
+  watched.Put({});  // the object has changed, and nothing of it that the node has
+  watched.feed.Snapshot(SeesAll);
+  EXPECT_THAT(stream->Take().bytes, HasSubstr("event: touched"));
+  watched.feed.Snapshot(SeesAll);
+  EXPECT_EQ(stream->Take().bytes, "");
+}
+
+// B4: who may come to see it has to come again, for that to be asked.
+TEST(Feed, WhatNobodyAskedAboutYetEndsTheStream) {
+  Watched watched;
+  watched.Put(Core());
+  auto core = [](const api::ProviderId& id) { return id.ns == "capi-system"; };
+  auto unasked = [](const api::ProviderId& id) { return id.ns == "n"; };
+  auto stream = watched.feed.Join(core, unasked), other = watched.feed.Join(core);
+  watched.Put(Core());
+  watched.feed.Snapshot(SeesAll);
+  EXPECT_FALSE(stream->ended());
+  watched.Put({});
+  watched.feed.Snapshot(SeesAll);
+  EXPECT_TRUE(stream->ended());
+  EXPECT_FALSE(other->ended());
+  EXPECT_TRUE(watched.feed.Join(core, unasked)->ended()) << "it came before";
+}
+
 // What was sent before the data counts as old, by its revision.
 TEST(Feed, RevisionsPutNewsBehindOrBeforeASnapshot) {
   Running running;
@@ -135,7 +194,7 @@ TEST(Feed, AViewerHasToComeAgain) {
 TEST(Feed, MuchAtOnceIsToBeFetchedAgain) {
   Watched watched;
   auto stream = watched.feed.Join(SeesAll);
-  for (int i = 0; i < 500; ++i) watched.Put(Held("p" + std::to_string(i), api::reason::kInvalidSpec, "x"));
+  for (int i = 0; i < 100; ++i) watched.Put(Held("p" + std::to_string(i), api::reason::kInvalidSpec, "x"));
   watched.feed.Snapshot(SeesAll);
   const std::string sent = stream->Take().bytes;
   EXPECT_THAT(sent, HasSubstr("event: again"));

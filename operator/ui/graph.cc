@@ -60,27 +60,41 @@ std::vector<Need> NeedsOf(const api::Provider& provider, const advice::Explanati
   return of_source ? SourceOf(spec) : std::vector<Need>();
 }
 
-// The end of a chain in which each waits for one other; "" for `from` itself, and for a circle.
-std::string RootOf(const std::map<std::string, Place>& places, const std::string& from) {
+// The end of a chain in which each waits for one other; "" for `from` itself, and for a circle. A ready one has no
+// cause to tell of: who waits for it says himself what it has to do.
+std::string RootOf(const std::map<std::string, Place>& places, const std::set<std::string>& ready,
+                   const std::string& from) {
   std::set<std::string> passed = {from};
   std::string at = from;
   while (true) {
     auto place = places.find(at);
     if (place == places.end() || place->second.waits_for.size() != 1) break;
+    if (ready.contains(place->second.waits_for.front())) break;
     at = place->second.waits_for.front();
     if (!passed.insert(at).second) return "";
   }
   return at == from ? "" : at;
 }
 
+void AddNamed(const std::map<std::string, std::vector<std::string>>& keys_of, const std::string& name,
+              std::vector<std::string>& keys) {
+  auto found = keys_of.find(name);
+  if (found == keys_of.end()) return;
+  for (const std::string& key : found->second) {
+    if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
+  }
+}
+
 }  // namespace
 
 std::map<std::string, Place> Connect(const std::vector<CachedPtr>& providers) {
-  std::map<std::string, std::vector<std::string>> by_name;  // "NAMESPACE/NAME"
+  std::map<std::string, std::vector<std::string>> by_name, by_kind;  // "NAMESPACE/NAME", "KIND/NAME"
   std::vector<std::string> cores;
+  std::set<std::string> ready;
   for (const CachedPtr& one : providers) {
     const api::ProviderId& id = one->provider->id;
     by_name[id.ns + "/" + id.name].push_back(id.Key());
+    by_kind[id.ToString()].push_back(id.Key());
     if (id.type == api::ProviderType::kCore) cores.push_back(id.Key());
   }
   std::map<std::string, Place> out;
@@ -88,19 +102,19 @@ std::map<std::string, Place> Connect(const std::vector<CachedPtr>& providers) {
     const std::string key = one->provider->id.Key();
     Place& place = out[key];
     const advice::Explanation why = advice::Explain(*one->provider);
-    if (why.ready) continue;
+    if (why.ready) {
+      ready.insert(key);
+      continue;
+    }
     const advice::Awaited awaited = advice::AwaitedBy(why.reason, why.message);
     if (awaited.core) place.waits_for = cores;
-    for (const std::string& name : awaited.named) {
-      if (auto found = by_name.find(name); found != by_name.end()) {
-        place.waits_for.insert(place.waits_for.end(), found->second.begin(), found->second.end());
-      }
-    }
+    for (const std::string& name : awaited.named) AddNamed(by_name, name, place.waits_for);
+    for (const std::string& name : awaited.of_kind) AddNamed(by_kind, name, place.waits_for);
     std::erase(place.waits_for, key);
     place.needs = NeedsOf(*one->provider, why);
     if (awaited.core && cores.empty()) place.needs.push_back({"CoreProvider", "", "cluster-api"});
   }
-  for (auto& [key, place] : out) place.root = RootOf(out, key);
+  for (auto& [key, place] : out) place.root = RootOf(out, ready, key);
   return out;
 }
 

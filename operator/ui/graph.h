@@ -20,7 +20,8 @@ struct Need {
 struct Place {
   std::vector<std::string> waits_for;  // keys of providers
   std::vector<Need> needs;             // other things
-  // The key of the provider at the end of the chain, where that is one and another one: its cause is this one's.
+  // The key of the last provider of the chain that isn't ready, where that is one and another one: its cause is this
+  // one's.
   std::string root;
   bool operator==(const Place&) const = default;
 };

@@ -95,6 +95,35 @@ TEST(Connect, TheRootIsTheEndOfTheChain) {
   EXPECT_EQ(places[third.Key()].root, core.Key());
 }
 
+// One that is ready has no cause: what has to be done stands in the message of who waits for it.
+TEST(Connect, WhatIsReadyIsNobodysRoot) {
+  Sample ready;
+  ready.name = "ready";
+  const Sample held = Held("held", api::reason::kWaitingForPause, "not paused: InfrastructureProvider n/ready");
+  const Sample behind = Held("behind", api::reason::kWaitingForOrder, "comes after InfrastructureProvider n/held");
+  auto places = PlacesOf({ready, held, behind});
+  EXPECT_THAT(places[held.Key()].waits_for, ElementsAre(ready.Key()));
+  EXPECT_EQ(places[held.Key()].root, "");
+  EXPECT_EQ(places[behind.Key()].root, held.Key());
+}
+
+// In the words of X3 and I5, which name a kind and a name.
+TEST(Connect, WhomAMessageNamesByKind) {
+  Sample core = Core();
+  core.ready = false;
+  core.reason = api::reason::kDeletionBlocked;
+  core.message = "other providers need the core: InfrastructureProvider/aws; delete these first";
+  const Sample second = Held("second", api::reason::kObjectOwnedByAnotherProvider,
+                             "ClusterRole.rbac.authorization.k8s.io/x belongs to InfrastructureProvider/aws "
+                             "(namespace n), which installed it: two providers can't own one object");
+  const Sample other = Held("other", api::reason::kWaitingForOrder,
+                            "InfrastructureProvider/aws v2.0.0 (contract v1beta2) comes after n/second");
+  auto places = PlacesOf({core, second, other, Sample()});
+  EXPECT_THAT(places[core.Key()].waits_for, ElementsAre(Sample().Key()));
+  EXPECT_THAT(places[second.Key()].waits_for, ElementsAre(Sample().Key()));
+  EXPECT_THAT(places[other.Key()].waits_for, ElementsAre(second.Key()));
+}
+
 TEST(Connect, ACircleAndSeveralHaveNoRoot) {
   const Sample one = Held("one", api::reason::kWaitingForPause, "not paused: n/two");
   const Sample two = Held("two", api::reason::kWaitingForOrder, "comes after n/one");

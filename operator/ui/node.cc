@@ -150,6 +150,14 @@ Json CertificatesOf(const Facts& facts) {
   return out;
 }
 
+// At rest because somebody wants it so. What holds up one that is still at zero is told as that (P2): the condition
+// Paused alone says too little.
+bool IsAtRest(const api::ProviderStatus& status, const advice::Explanation& why) {
+  const kube::Condition* paused = kube::FindCondition(status.conditions, api::condition::kPaused);
+  if (paused == nullptr || paused->status != "True") return false;
+  return why.ready || why.reason == api::reason::kPaused || paused->reason == api::reason::kHandsOff;
+}
+
 }  // namespace
 
 std::string StateOf(const api::Provider& provider, const Place& place) {
@@ -158,10 +166,12 @@ std::string StateOf(const api::Provider& provider, const Place& place) {
   if (provider.deleting) return "deleting";
   const advice::Explanation why = advice::Explain(provider);
   if (why.reason.empty()) return "unseen";
-  if (Holds(status, condition::kPaused)) return "paused";
+  if (IsAtRest(status, why)) return "paused";
   if (why.ready) return "ready";
   if (Holds(status, condition::kStalled)) return "stalled";
-  return place.waits_for.empty() && place.needs.empty() ? "working" : "waiting";
+  // By the reason: who waits for one that the viewer may not see waits all the same.
+  const advice::Awaited awaited = advice::AwaitedBy(why.reason, why.message);
+  return awaited.core || awaited.others || !place.needs.empty() ? "waiting" : "working";
 }
 
 Json NodeOf(const CachedProvider& cached, const Facts* facts, const Place& place) {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "operator/report/secret_masks.h"
 #include "operator/ui/ui_testing.h"
 
 namespace capi::ops::ui {
@@ -29,20 +30,36 @@ TEST(StateOf, IsOneWord) {
     std::string_view reason;
     Json conditions;
     Place place;
+    std::string message = {};
   };
+  const Json at_zero = Condition("Paused", "True", "Paused");
   const Case cases[] = {
       {"ready", true, api::reason::kWorkloadsReady, Json::array(), {}},
       {"paused", true, api::reason::kPaused, Json::array({Condition("Paused", "True", "Paused")}), {}},
       {"stalled", false, api::reason::kInvalidSpec, Json::array({Condition("Stalled", "True", "InvalidSpec")}), {}},
+      // P2: the condition Paused stays, whatever holds up one that is at zero.
+      {"paused", false, api::reason::kPaused, Json::array({at_zero}), {}},
+      {"paused", false, api::reason::kProgressing, Json::array({Condition("Paused", "True", "HandsOff")}), {}},
+      {"stalled",
+       false,
+       api::reason::kInvalidSpec,
+       Json::array({at_zero, Condition("Stalled", "True", "InvalidSpec")}),
+       {}},
+      {"waiting", false, api::reason::kSecretNotFound, Json::array({at_zero}), {{}, {{"Secret", "n", "x"}}, ""}},
+      {"waiting", false, api::reason::kWaitingForContracts, Json::array({at_zero}), {}, "Not there yet: n/gcp"},
+      {"working", false, api::reason::kWaitingForContracts, Json::array({at_zero}), {}, "it is looked at first"},
+      // Whether the other one can be shown or not.
+      {"waiting", false, api::reason::kWaitingForCoreProviderReady, Json::array(), {}},
+      {"waiting", false, api::reason::kMoreThanOneExists, Json::array(), {}, "in namespace b"},
       {"waiting", false, api::reason::kSecretNotFound, Json::array(), {{}, {{"Secret", "n", "x"}}, ""}},
       {"waiting", false, api::reason::kWaitingForOrder, Json::array(), {{"a"}, {}, "a"}},
       {"working", false, api::reason::kProgressing, Json::array({Condition("Reconciling", "True", "x")}), {}},
   };
   for (const Case& c : cases) {
-    Sample sample = Held("aws", c.reason, "");
+    Sample sample = Held("aws", c.reason, c.message);
     sample.ready = c.ready;
     sample.status = {{"conditions", c.conditions}};
-    EXPECT_EQ(StateOf(*Cached(sample)->provider, c.place), c.state) << c.reason;
+    EXPECT_EQ(StateOf(*Cached(sample)->provider, c.place), c.state) << c.reason << ": " << c.message;
   }
   Sample unseen;
   unseen.status = {{"observedGeneration", 0}};
@@ -124,13 +141,30 @@ TEST(FactsOf, TakesWhatAPassSaw) {
   StoredRelease newer{.ns = "n", .name = "a", .version_text = "v1.10.0", .version = *api::Version::Parse("v1.10.0")};
   StoredRelease older{.ns = "n", .name = "b", .version_text = "v1.9.0", .version = *api::Version::Parse("v1.9.0")};
   o.releases = {newer, older};
-  const Facts facts = FactsOf(o);
+  const Facts facts = FactsOf(o, [](std::string text) { return text; });
   ASSERT_EQ(facts.workloads.size(), 1U);
   EXPECT_FALSE(facts.workloads[0].healthy);
   EXPECT_EQ(facts.workloads[0].message, "0 of 1 replicas are available");
   EXPECT_TRUE(facts.drifts.at(0).missing);
   EXPECT_EQ(facts.certificates.at(0).ends, "2027-01-15T08:00:00Z");
   EXPECT_THAT(facts.releases, ::testing::ElementsAre("v1.9.0", "v1.10.0"));
+}
+
+// I7: who changes objects chooses his name himself.
+TEST(FactsOf, HasNoSecretsValue) {
+  Observation o;
+  o.fleet.drifts.push_back({{"", "Service", "n", "s"}, false, {}, {}});
+  o.fleet.drifts.back().trace.by = "hunter22 (Update)";
+  o.fights.push_back({.what = "spec.x is changed by hunter22"});
+  SecretMasks masks;
+  auto hide = [&](std::string text) { return masks.Hide("key", std::move(text)); };
+  EXPECT_THAT(FactsOf(o, hide).drifts.at(0).by, Not(HasSubstr("Update"))) << "no value is known yet";
+  SecretValues values;
+  values.Add("hunter22");
+  masks.Put("key", values);
+  const Facts facts = FactsOf(o, hide);
+  EXPECT_EQ(facts.drifts.at(0).by, "*** (Update)");
+  EXPECT_EQ(facts.fights.at(0), "spec.x is changed by ***");
 }
 
 }  // namespace

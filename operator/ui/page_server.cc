@@ -77,17 +77,20 @@ bool IsOfLoopback(std::string host) {
 // "id=KIND/NAMESPACE/NAME", none of which needs an escape.
 std::string IdIn(const std::string& query) { return query.starts_with("id=") ? query.substr(3) : ""; }
 
-ServerResponse Events(Feed& feed, Sees sees) {
-  auto stream = feed.Join(std::move(sees));
+ServerResponse Events(const ServerRequest& request, Feed& feed, View view) {
+  // It has no body: a stream would hold a viewer's place for nobody.
+  if (request.method == "HEAD") return Answer(200, "", "text/event-stream");
+  auto stream = feed.Join(std::move(view.sees), std::move(view.unasked));
   if (stream == nullptr) return Text(503, "too many look at this page already: try again later");
   ServerResponse response = Answer(200, "", "text/event-stream");
   response.stream = std::move(stream);
   return response;
 }
 
-ServerResponse Data(const ServerRequest& request, Feed& feed, Sees sees) {
+ServerResponse Data(const ServerRequest& request, Feed& feed, View view) {
+  if (request.path == "/events") return Events(request, feed, std::move(view));
+  const Sees& sees = view.sees;
   if (request.path == "/data.json") return Answer(200, feed.Snapshot(sees), kJson);
-  if (request.path == "/events") return Events(feed, std::move(sees));
   const std::string id = IdIn(request.query);
   if (request.path == "/provider.json") {
     auto details = feed.Details(id, sees);
@@ -98,6 +101,13 @@ ServerResponse Data(const ServerRequest& request, Feed& feed, Sees sees) {
   return Answer(200, ToYaml(object->json()), kText);
 }
 
+// A browser says so of what another site has it fetch, be it one at another port of this machine: such a site reads
+// nothing, but it would take viewers' places.
+bool IsOfAnotherSite(const ServerRequest& request) {
+  const std::string site = request.headers.Get("Sec-Fetch-Site");
+  return site == "cross-site" || site == "same-site";
+}
+
 bool IsData(const std::string& path) {
   return path == "/data.json" || path == "/events" || path == "/provider.json" || path == "/provider.yaml";
 }
@@ -105,7 +115,7 @@ bool IsData(const std::string& path) {
 }  // namespace
 
 Result<std::unique_ptr<http::Server>> ServePage(const std::string& address, Feed& feed, kube::Client& client,
-                                                Logger log) {
+                                                Logger log, std::function<bool()> ready) {
   const bool local = IsLoopback(address);
   http::ServerOptions options;
   options.address = address;
@@ -125,14 +135,16 @@ Result<std::unique_ptr<http::Server>> ServePage(const std::string& address, Feed
     }
     if (auto file = FileOf(request)) return *std::move(file);
     if (!IsData(request.path)) return Text(404, "there is no such page");
-    if (local) return Data(request, feed, [](const api::ProviderId&) { return true; });
+    if (local && IsOfAnotherSite(request)) return Text(403, "another site may not ask for this");
+    if (!ready()) return Text(503, "the operator has just started and reads what there is: try again in a moment");
+    if (local) return Data(request, feed, {.sees = [](const api::ProviderId&) { return true; }});
     View view = viewers->Of(request.stop, request.headers.Get("Authorization"), feed.Ids());
     if (view.status != 0) {
       ServerResponse refusal = Answer(view.status, std::move(view.text), kText);
       if (view.status == 401) refusal.headers.Set("WWW-Authenticate", "Bearer");
       return refusal;
     }
-    return Data(request, feed, std::move(view.sees));
+    return Data(request, feed, std::move(view));
   });
 }
 

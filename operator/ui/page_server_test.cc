@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <thread>
 
 #include "base/http/server/hostile_testing.h"
@@ -27,7 +28,7 @@ bool May(const Json& spec) {
 class Page : public ::testing::Test {
  protected:
   void Serve(const std::string& listen) {
-    auto server = ServePage(listen, watched_.feed, *api_.client, {});
+    auto server = ServePage(listen, watched_.feed, *api_.client, {}, [this] { return ready_.load(); });
     ASSERT_TRUE(server.ok()) << server.error().message;
     server_ = std::move(*server);
     const std::string address = server_->address(), port = address.substr(address.rfind(':'));
@@ -47,6 +48,7 @@ class Page : public ::testing::Test {
 
   Watched watched_;
   testing::AccessServer api_{May, [](const std::string& token) { return token != "nobody"; }};
+  std::atomic<bool> ready_ = true;
   std::unique_ptr<http::Server> server_;
   std::string url_;
 };
@@ -96,6 +98,40 @@ TEST_F(Page, OnLoopbackTheNameHasToBeALoopbackOne) {
     client.Write(std::string("GET /data.json HTTP/1.1\r\nHost: ") + host + "\r\nConnection: close\r\n\r\n");
     EXPECT_THAT(client.ReadToEnd(), HasSubstr("HTTP/1.1 " + std::to_string(status))) << host;
   }
+}
+
+// B4: a HEAD has nothing to look at, and takes nobody's place.
+TEST_F(Page, AHeadIsNoViewer) {
+  Serve("127.0.0.1:0");
+  std::vector<std::shared_ptr<http::ServerStream>> others;
+  while (others.size() + 1 < FeedOptions().viewers) others.push_back(watched_.feed.Join(SeesAll));
+  EXPECT_EQ(Get("/events", "", {}, "HEAD").status, 200);
+  EXPECT_NE(watched_.feed.Join(SeesAll), nullptr);
+  EXPECT_EQ(Get("/events").status, 503);
+}
+
+// B5: nor does another site take a place, which could read nothing anyway.
+TEST_F(Page, OnLoopbackAnotherSiteGetsNothing) {
+  Serve("127.0.0.1:0");
+  for (const auto& [site, status] :
+       {std::pair("cross-site", 403), {"same-site", 403}, {"same-origin", 200}, {"none", 200}}) {
+    http::Headers headers;
+    headers.Set("Sec-Fetch-Site", site);
+    EXPECT_EQ(Get("/data.json", "", headers).status, status) << site;
+    EXPECT_EQ(Get("/", "", headers).status, 200) << "a link may lead here";
+  }
+}
+
+// B4: a part of the providers, or none, is no news; nor is it a reason to refuse a token.
+TEST_F(Page, HasNoDataBeforeTheOperatorKnowsAll) {
+  Serve(":0");
+  ready_ = false;
+  EXPECT_EQ(Get("/").status, 200);
+  for (const char* token : {"admin", "tenant"}) EXPECT_EQ(Get("/data.json", token).status, 503) << token;
+  EXPECT_EQ(Get("/events", "tenant").status, 503);
+  watched_.Put({});
+  ready_ = true;
+  for (const char* token : {"admin", "tenant"}) EXPECT_EQ(Get("/data.json", token).status, 200) << token;
 }
 
 // B5: elsewhere a token decides, and what it may get.

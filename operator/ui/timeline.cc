@@ -1,5 +1,6 @@
 #include "operator/ui/timeline.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace capi::ops::ui {
@@ -33,27 +34,19 @@ void Timeline::Add(const std::string& key, Transition transition) {
   std::deque<Transition>& mine = all_[key];
   mine.push_back(std::move(transition));
   order_.push_back(key);
-  ++count_;
   if (mine.size() > kMostOfOne) {
     mine.pop_front();
-    --count_;
+    order_.erase(std::find(order_.begin(), order_.end(), key));
   }
-  // An entry of order_ whose transition is gone costs a younger one of that provider: it has more than others anyway.
-  while (count_ > kMost || order_.size() > 2 * kMost) {
-    auto oldest = all_.find(order_.front());
-    order_.pop_front();
-    if (oldest == all_.end()) continue;
-    oldest->second.pop_front();
-    --count_;
-    if (oldest->second.empty()) all_.erase(oldest);
-  }
+  if (order_.size() <= kMost) return;
+  auto oldest = all_.find(order_.front());
+  order_.pop_front();
+  oldest->second.pop_front();
+  if (oldest->second.empty()) all_.erase(oldest);
 }
 
 void Timeline::Forget(const std::string& key) {
-  auto found = all_.find(key);
-  if (found == all_.end()) return;
-  count_ -= found->second.size();
-  all_.erase(found);
+  if (all_.erase(key) != 0) std::erase(order_, key);
 }
 
 std::vector<Transition> Timeline::Of(const std::string& key) const {

@@ -32,8 +32,7 @@ class Timeline {
   void Add(const std::string& key, Transition transition);
 
   std::map<std::string, std::deque<Transition>> all_;
-  std::deque<std::string> order_;  // keys of what was added, the oldest first; some are gone already
-  size_t count_ = 0;
+  std::deque<std::string> order_;  // the key of each transition that is kept, the oldest first
 };
 
 }  // namespace capi::ops::ui

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/reasons.h"
+#include "api/version.h"
 #include "operator/ui/feed.h"
 
 namespace capi::ops::ui {
@@ -64,12 +65,13 @@ class Watched {
     cache.OnDelete(sample.type, objects_[sample.Key()]);
     objects_.erase(sample.Key());
   }
-  // A pass over it that sees `fleet`.
-  void Pass(const Sample& sample, Fleet fleet) {
+  // A pass over it that sees `fleet`, and that this version lies in the cluster.
+  void Pass(const Sample& sample, Fleet fleet, const std::string& release = "v1.0.0") {
     Observation o;
     o.provider = *cache.Get(sample.Key())->provider;
     o.fleet = std::move(fleet);
-    feed.OnPass(o);
+    o.releases = {{.ns = sample.ns, .name = "r", .version_text = release, .version = *api::Version::Parse(release)}};
+    feed.OnPass(o, [](std::string text) { return text; });
   }
 
   Feed feed;

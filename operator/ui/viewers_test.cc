@@ -89,6 +89,66 @@ TEST(Viewers, WhileNobodyCanTellNobodySees) {
   EXPECT_THAT(logged + view.text, Not(HasSubstr("top-secret-token")));
 }
 
+TEST(Viewers, AreRefusedWithoutBeingAskedAboutAgain) {
+  Server server;
+  FakeClock clock;
+  Viewers viewers(*server.client, clock, {});
+  for (const auto& [token, status] : {std::pair("Bearer stranger", 403), {"Bearer nobody", 401}}) {
+    EXPECT_EQ(viewers.Of({}, token, kAll).status, status);
+    const size_t asked = server.asked().size();
+    EXPECT_EQ(viewers.Of({}, token, kAll).status, status);
+    EXPECT_EQ(server.asked().size(), asked) << token;
+    clock.Advance(Seconds(11));
+    EXPECT_EQ(viewers.Of({}, token, kAll).status, status);
+    EXPECT_GT(server.asked().size(), asked) << token;
+  }
+}
+
+// B4: the first of its kind in a namespace is asked about when it comes, and nothing else then.
+TEST(Viewers, SeeWhatCameLater) {
+  Server server;
+  FakeClock clock;
+  Viewers viewers(*server.client, clock, {});
+  const std::vector<api::ProviderId> before = {kAll[0], kAll[2]};
+  auto cores = [&](const std::vector<api::ProviderId>& all) { return viewers.Of({}, "Bearer cores", all); };
+  const View first = cores(before);
+  EXPECT_EQ(Seen(first), "capi-system ");
+  EXPECT_FALSE(first.unasked(kAll[0])) << "seen everywhere";
+  EXPECT_TRUE(first.unasked(kAll[1]));
+  EXPECT_FALSE(first.unasked(kAll[2])) << "he may not";
+  const size_t asked = server.asked().size();
+  const View second = cores(kAll);
+  EXPECT_FALSE(second.unasked(kAll[1]));
+  EXPECT_EQ(server.asked().size(), asked + 1);
+  cores(kAll);
+  EXPECT_EQ(server.asked().size(), asked + 1);
+  clock.Advance(Seconds(59));
+  viewers.Of({}, "Bearer cores", {{api::ProviderType::kAddon, "late", "x"}});
+  clock.Advance(Seconds(2));
+  const size_t until_now = server.asked().size();
+  cores(kAll);
+  EXPECT_GT(server.asked().size(), until_now + 1) << "the rest is a minute old all the same";
+}
+
+TEST(Viewers, AHundredFailuresAreOneLine) {
+  Server server;
+  int lines = 0;
+  Logger log = Logger::ToSink(
+      LogLevel::kInfo, LogFormat::kText, [](void* to, std::string_view) { ++*static_cast<int*>(to); }, &lines);
+  FakeClock clock;
+  Viewers viewers(*server.client, clock, log);
+  server.Fail(500);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(viewers.Of({}, "Bearer t" + std::to_string(i), kAll).status, 500);
+  EXPECT_EQ(lines, 1);
+  std::stop_source stop;
+  stop.request_stop();
+  clock.Advance(Seconds(61));
+  viewers.Of(stop.get_token(), "Bearer x", kAll);
+  EXPECT_EQ(lines, 1) << "an end isn't a failure";
+  viewers.Of({}, "Bearer x", kAll);
+  EXPECT_EQ(lines, 2);
+}
+
 // A thousand namespaces are no reason to ask a thousand times.
 TEST(Viewers, AskAboutSoManyNamespacesAndNoMore) {
   Server server;

@@ -237,6 +237,7 @@ class Server::Impl {
         stream = std::move(response.stream);
         return FormatStreamHead(std::move(response));
       }
+      if (response.stream) response.stream->Detach();  // nobody will take anything from it
       return FormatAnswer(request, std::move(response), keep_alive && !Stopping());
     } catch (...) {  // its words may hold what it read
       return FormatAnswer(request, {.status = 500, .headers = {}, .body = "internal error\n"}, keep_alive);

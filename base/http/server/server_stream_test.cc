@@ -62,6 +62,7 @@ TEST(ServerStream, IsNotForHead) {
   http_testing::RawClient client(streams.server->address());
   client.Write("HEAD /stream HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
   EXPECT_THAT(client.ReadToEnd(), EndsWith("\r\n\r\n"));
+  EXPECT_TRUE(streams.stream->ended()) << "whoever has news holds them for nobody";
 }
 
 TEST(ServerStream, TellsThatTheClientIsGone) {
