@@ -13,6 +13,10 @@ import unittest
 
 sys.dont_write_bytecode = True
 ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+sys.path.insert(0, os.path.join(ROOT, "tools", "testing.d"))
+
+import tiers  # noqa: E402
+
 SERVED = ("index.html", "page.css", "page.js")
 MOST = 150_000  # bytes, compressed
 
@@ -20,6 +24,11 @@ MOST = 150_000  # bytes, compressed
 def read(*path):
     with open(os.path.join(ROOT, *path), encoding="utf-8") as file:
         return file.read()
+
+
+def write(path, text):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
 
 
 def run(*command, cwd=ROOT):
@@ -31,16 +40,38 @@ class Bundle(unittest.TestCase):
         checked = run("tools/ui", "check")
         self.assertEqual(checked.returncode, 0, checked.stderr)
 
-    def test_another_source_is_noticed(self):
+    def test_another_file_is_noticed(self):
+        """Of the sources, of what bundles them, and of the bundle: that is what people give their tokens to."""
         with tempfile.TemporaryDirectory() as copy:
             for folder in ("tools", "ui"):
                 os.mkdir(os.path.join(copy, folder))
             shutil.copy(os.path.join(ROOT, "tools", "ui"), os.path.join(copy, "tools"))
             shutil.copytree(os.path.join(ROOT, "ui"), os.path.join(copy, "ui"), dirs_exist_ok=True)
             self.assertEqual(run("tools/ui", "check", cwd=copy).returncode, 0)
-            with open(os.path.join(copy, "ui", "src", "dom.ts"), "a", encoding="utf-8") as file:
-                file.write("// more\n")
+            for name in ("ui/src/dom.ts", "ui/tsconfig.json", "tools/ui", *(f"ui/bundle/{name}" for name in SERVED)):
+                path = os.path.join(copy, name)
+                with open(path, encoding="utf-8") as file:
+                    before = file.read()
+                for text in (before + "\n", None):
+                    with self.subTest(name, is_there=text is not None):
+                        if text is None and name == "tools/ui":
+                            continue
+                        if text is None:
+                            os.remove(path)
+                        else:
+                            write(path, text)
+                        self.assertEqual(run("tools/ui", "check", cwd=copy).returncode, 1)
+                write(path, before)
+            write(os.path.join(copy, "ui", "src", "more.ts"), "")
             self.assertEqual(run("tools/ui", "check", cwd=copy).returncode, 1)
+
+    @tiers.only_full
+    def test_the_sources_give_these_bytes(self):
+        """`check` knows the sums that somebody committed; this makes the bundle again."""
+        if shutil.which("npm") is None:
+            self.skipTest("there is no npm")
+        again = run("tools/ui", "same")
+        self.assertEqual(again.returncode, 0, again.stdout + again.stderr)
 
     def test_is_small(self):
         together = "".join(read("ui", "bundle", name) for name in SERVED)
