@@ -13,10 +13,6 @@ import unittest
 
 sys.dont_write_bytecode = True
 ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
-sys.path.insert(0, os.path.join(ROOT, "tools", "testing.d"))
-
-import tiers  # noqa: E402
-
 SERVED = ("index.html", "page.css", "page.js")
 MOST = 150_000  # bytes, compressed
 
@@ -64,14 +60,6 @@ class Bundle(unittest.TestCase):
                 write(path, before)
             write(os.path.join(copy, "ui", "src", "more.ts"), "")
             self.assertEqual(run("tools/ui", "check", cwd=copy).returncode, 1)
-
-    @tiers.only_full
-    def test_the_sources_give_these_bytes(self):
-        """`check` knows the sums that somebody committed; this makes the bundle again."""
-        if shutil.which("npm") is None:
-            self.skipTest("there is no npm")
-        again = run("tools/ui", "same")
-        self.assertEqual(again.returncode, 0, again.stdout + again.stderr)
 
     def test_is_small(self):
         together = "".join(read("ui", "bundle", name) for name in SERVED)
