@@ -194,7 +194,7 @@ class Page(unittest.TestCase):
         self.operator.refused["provider.json"] = 503, "too many ask"
         self.operator.source = "https://two.example/"
         self.operator.tell("touched", {"revision": self.operator.revision, "id": self.aws})
-        page.until_says("too many ask What you see is what it was.", "#main")
+        page.until_says("too many ask. What you see is what it was.", "#main")
         self.assertIn("source: https://one.example/", page.text("#text"))
         self.operator.refused.clear()
         page.until_says("source: https://two.example/", "#text")

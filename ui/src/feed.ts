@@ -9,9 +9,9 @@ export class Refused extends Error {
   }
 }
 
-// What a person is told of it.
+// What a person is told of it: a sentence.
 export function wordsOf(error: unknown): string {
-  return error instanceof NeedsToken || error instanceof Refused ? error.message : "The operator can't be reached.";
+  return error instanceof NeedsToken || error instanceof Refused ? error.message.replace(/\.?$/, ".") : "The operator can't be reached.";
 }
 
 let token = "";
@@ -96,7 +96,7 @@ export class Feed {
       } catch (error) {
         const why = [this.ended.signal.reason, error].find((one) => one instanceof NeedsToken || one instanceof Refused) ?? error;
         if (why instanceof NeedsToken) return this.listener.needsToken(why.message);
-        if (!document.hidden) words = `${wordsOf(why).replace(/\.?$/, ".")} Trying again ...`;
+        if (!document.hidden) words = `${wordsOf(why)} Trying again ...`;
       }
       this.listener.linked(false, words, this.heard);
       if (document.hidden) continue;
