@@ -83,6 +83,7 @@ class Operator:
         self.fleet = {"version": "v1", "leads": True, "restoredInTheLastHour": 0}
         self.providers = {}
         self.source = "https://one.example/"  # which details alone tell
+        self.state = "missing"  # of the one object, which is shown as long as it isn't applied
         self.refused = {}  # by path: status and words
         self.streams = []
         self.server = None
@@ -129,7 +130,7 @@ class Operator:
         if path == "provider.yaml":
             return f"kind: {of}\nsource: {self.source}\n"
         lists = ("conditions", "transitions", "history", "references", "certificates", "fights", "releases", "users")
-        objects = [{"group": "", "version": "v1", "kind": "Service", "namespace": "default", "name": "one", "state": "missing"}]
+        objects = [{"group": "", "version": "v1", "kind": "Service", "namespace": "default", "name": "one", "state": self.state}]
         more = {"created": "", "source": self.source, "inventory": {"objects": objects}, **{name: [] for name in lists}}
         return json.dumps({**self.providers[of], **more})
 
@@ -270,7 +271,14 @@ class Page(unittest.TestCase):
         self.operator.tell("touched", {"revision": self.operator.revision, "id": self.aws})
         page.until_says("https://two.example/", "#main")
         self.assertEqual(page.evaluate("getSelection().toString()"), "aws")
-        self.assertEqual(page.evaluate("document.querySelectorAll('.tree details[open]').length"), 0)
+        is_open = "document.querySelectorAll('.tree details[open]').length"
+        self.assertEqual(page.evaluate(is_open), 0)
+        page.evaluate("document.querySelector('.tree summary').click()")
+        for source, state in (("three", "applied"), ("four", "missing"), ("five", "applied")):
+            self.operator.source, self.operator.state = f"https://{source}.example/", state
+            self.operator.tell("touched", {"revision": self.operator.revision, "id": self.aws})
+            page.until_says(f"https://{source}.example/", "#main")
+            self.assertEqual(page.evaluate(is_open), 1, state)
 
     def test_a_change_of_state_moves_no_box(self):
         """Nor does it matter in which order they came."""

@@ -53,9 +53,9 @@ function merge(into: Element, nodes: Node[]): void {
 // Puts `content` in the place of what `into` has. Whatever has the focus, was opened, closed or scrolled, by its data-key, stays so.
 export function show(into: Element, ...content: Child[]): void {
   const focused = into.contains(document.activeElement) ? document.activeElement?.getAttribute("data-key") : null;
-  const toggled = new Map<string, boolean>(); // by a person
+  const kept = new Map<string, boolean>(); // what is open, and what a person has closed
   for (const details of into.querySelectorAll<HTMLDetailsElement>("details[data-key]")) {
-    if (details.open !== details.hasAttribute("data-opens")) toggled.set(details.getAttribute("data-key")!, details.open);
+    if (details.open || details.hasAttribute("data-opens")) kept.set(details.getAttribute("data-key")!, details.open);
   }
   const scrolled = new Map<string, [number, number]>();
   for (const one of into.querySelectorAll("[data-key]")) {
@@ -64,7 +64,7 @@ export function show(into: Element, ...content: Child[]): void {
   const made = document.createElement("div");
   fill(made, {}, content);
   for (const details of made.querySelectorAll<HTMLDetailsElement>("details[data-key]")) {
-    details.open = toggled.get(details.getAttribute("data-key")!) ?? details.open;
+    details.open = kept.get(details.getAttribute("data-key")!) ?? details.open;
   }
   merge(into, [...made.childNodes]);
   if (scrolled.size > 0) {
