@@ -22,6 +22,11 @@ def read(*path):
         return file.read()
 
 
+def write(path, text):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
 def run(*command, cwd=ROOT):
     return subprocess.run(command, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
 
@@ -31,15 +36,29 @@ class Bundle(unittest.TestCase):
         checked = run("tools/ui", "check")
         self.assertEqual(checked.returncode, 0, checked.stderr)
 
-    def test_another_source_is_noticed(self):
+    def test_another_file_is_noticed(self):
+        """Of the sources, of what bundles them, and of the bundle: that is what people give their tokens to."""
         with tempfile.TemporaryDirectory() as copy:
             for folder in ("tools", "ui"):
                 os.mkdir(os.path.join(copy, folder))
             shutil.copy(os.path.join(ROOT, "tools", "ui"), os.path.join(copy, "tools"))
             shutil.copytree(os.path.join(ROOT, "ui"), os.path.join(copy, "ui"), dirs_exist_ok=True)
             self.assertEqual(run("tools/ui", "check", cwd=copy).returncode, 0)
-            with open(os.path.join(copy, "ui", "src", "dom.ts"), "a", encoding="utf-8") as file:
-                file.write("// more\n")
+            for name in ("ui/src/dom.ts", "ui/tsconfig.json", "tools/ui", *(f"ui/bundle/{name}" for name in SERVED)):
+                path = os.path.join(copy, name)
+                with open(path, encoding="utf-8") as file:
+                    before = file.read()
+                for text in (before + "\n", None):
+                    with self.subTest(name, is_there=text is not None):
+                        if text is None and name == "tools/ui":
+                            continue
+                        if text is None:
+                            os.remove(path)
+                        else:
+                            write(path, text)
+                        self.assertEqual(run("tools/ui", "check", cwd=copy).returncode, 1)
+                write(path, before)
+            write(os.path.join(copy, "ui", "src", "more.ts"), "")
             self.assertEqual(run("tools/ui", "check", cwd=copy).returncode, 1)
 
     def test_is_small(self):

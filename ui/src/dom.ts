@@ -36,20 +36,37 @@ export function svg<K extends keyof SVGElementTagNameMap>(tag: K, props: Props =
   return element;
 }
 
-// Puts `content` in the place of what `into` has. Whatever has the focus, is open or was scrolled, by its data-key, stays so.
+// Puts `nodes` in the place of what `into` has, and leaves what is the same: a person may have selected it, or a screen reader
+// may be there. A listener stays with an element that stays, so it knows nothing of what was shown when it was made.
+function merge(into: Element, nodes: Node[]): void {
+  const old = [...into.childNodes];
+  nodes.forEach((node, i) => {
+    const was = old[i];
+    if (!was) into.append(node);
+    else if (was.isEqualNode(node)) return;
+    else if (was instanceof Element && was.cloneNode(false).isEqualNode(node.cloneNode(false))) merge(was, [...node.childNodes]);
+    else was.replaceWith(node);
+  });
+  for (const one of old.slice(nodes.length)) one.remove();
+}
+
+// Puts `content` in the place of what `into` has. Whatever has the focus, was opened, closed or scrolled, by its data-key, stays so.
 export function show(into: Element, ...content: Child[]): void {
   const focused = into.contains(document.activeElement) ? document.activeElement?.getAttribute("data-key") : null;
-  const open = new Set<string>();
-  for (const details of into.querySelectorAll("details[open][data-key]")) open.add(details.getAttribute("data-key")!);
+  const kept = new Map<string, boolean>(); // what is open, and what a person has closed
+  for (const details of into.querySelectorAll<HTMLDetailsElement>("details[data-key]")) {
+    if (details.open || details.hasAttribute("data-opens")) kept.set(details.getAttribute("data-key")!, details.open);
+  }
   const scrolled = new Map<string, [number, number]>();
   for (const one of into.querySelectorAll("[data-key]")) {
     if (one.scrollTop || one.scrollLeft) scrolled.set(one.getAttribute("data-key")!, [one.scrollTop, one.scrollLeft]);
   }
-  into.replaceChildren();
-  fill(into, {}, content);
-  for (const details of into.querySelectorAll("details[data-key]")) {
-    if (open.has(details.getAttribute("data-key")!)) details.setAttribute("open", "");
+  const made = document.createElement("div");
+  fill(made, {}, content);
+  for (const details of made.querySelectorAll<HTMLDetailsElement>("details[data-key]")) {
+    details.open = kept.get(details.getAttribute("data-key")!) ?? details.open;
   }
+  merge(into, [...made.childNodes]);
   if (scrolled.size > 0) {
     for (const one of into.querySelectorAll("[data-key]")) {
       const place = scrolled.get(one.getAttribute("data-key")!);

@@ -3,38 +3,57 @@
 import { Fleet, Provider, Snapshot } from "./model";
 
 export class NeedsToken extends Error {}
-export class Refused extends Error {}
+export class Refused extends Error {
+  constructor(words: string, readonly status: number) {
+    super(words);
+  }
+}
+
+// What a person is told of it: a sentence.
+export function wordsOf(error: unknown): string {
+  return error instanceof NeedsToken || error instanceof Refused ? error.message.replace(/\.?$/, ".") : "The operator can't be reached.";
+}
 
 let token = "";
 export function setToken(value: string): void {
   token = value;
 }
+export function hasToken(): boolean {
+  return token !== "";
+}
 
-async function ask(path: string, signal?: AbortSignal): Promise<Response> {
+const LONGEST = 30_000; // ms for an answer that has an end
+
+async function ask(path: string, signal: AbortSignal): Promise<Response> {
   const headers: Record<string, string> = token ? { Authorization: "Bearer " + token } : {};
-  const response = await fetch(path, { headers, signal: signal ?? null, cache: "no-store", credentials: "omit" });
+  const response = await fetch(path, { headers, signal, cache: "no-store", credentials: "omit" });
   if (response.ok) return response;
   const text = (await response.text()).trim();
   if (response.status === 401 || response.status === 403) throw new NeedsToken(text);
-  throw new Refused(text || `the operator answered ${response.status}`);
+  throw new Refused(text || `the operator answered ${response.status}`, response.status);
 }
 
-export async function askJson<T>(path: string, signal?: AbortSignal): Promise<T> {
-  return (await ask(path, signal)).json() as Promise<T>;
+async function askWhole(path: string, signal: AbortSignal): Promise<Response> {
+  return ask(path, AbortSignal.any([signal, AbortSignal.timeout(LONGEST)]));
 }
-export async function askText(path: string): Promise<string> {
-  return (await ask(path)).text();
+export async function askJson<T>(path: string, signal: AbortSignal): Promise<T> {
+  return (await askWhole(path, signal)).json() as Promise<T>;
+}
+export async function askText(path: string, signal: AbortSignal): Promise<string> {
+  return (await askWhole(path, signal)).text();
 }
 
 export interface Listener {
   changed(id: string | null): void; // null: anything
-  linked(live: boolean, words: string): void;
+  linked(live: boolean, words: string, heard: number): void; // when the operator was heard last, in ms; 0: never
+  isAnother(): void; // the operator has another version than the one that this page is of
   needsToken(words: string): void;
 }
 
 const SILENCE = 25_000; // the operator says something every ten seconds
 const PATIENCE = 1000; // ms at least between two fetches of everything
 const FIRST_WAIT = 500; // ms before the first try after a break
+const STEADY = 20_000; // ms of a stream that wasn't broken off at once
 
 // A browser has six connections to a server, for all of its tabs: one that nobody sees follows nothing.
 function seen(): Promise<void> {
@@ -56,6 +75,9 @@ export class Feed {
   private ended = new AbortController(); // of the stream that is followed
   private fetches = 0;
   private fetched = 0; // when everything was asked for last
+  private heard = 0; // when the operator was heard last
+  private live = false; // what is followed now has its data
+  private version = ""; // of the operator that this page is of
 
   constructor(private readonly listener: Listener) {}
 
@@ -66,28 +88,45 @@ export class Feed {
       await seen();
       const began = Date.now();
       let words = "Connecting again ...";
+      this.live = false;
       try {
         await this.follow();
+        // The operator ends each stream after a while, and whoever comes again at once has missed nothing.
+        if (this.live && Date.now() - began > STEADY) continue;
       } catch (error) {
-        if (error instanceof NeedsToken) return this.listener.needsToken(error.message);
-        if (!document.hidden) words = error instanceof Refused ? error.message : "The operator can't be reached. Trying again ...";
+        const why = [this.ended.signal.reason, error].find((one) => one instanceof NeedsToken || one instanceof Refused) ?? error;
+        if (why instanceof NeedsToken) return this.listener.needsToken(why.message);
+        if (!document.hidden) words = `${wordsOf(why)} Trying again ...`;
       }
-      this.listener.linked(false, words);
+      this.listener.linked(false, words, this.heard);
       if (document.hidden) continue;
-      if (Date.now() - began > 20_000) wait = FIRST_WAIT;
+      if (Date.now() - began > STEADY) wait = FIRST_WAIT;
       await pause(wait * (0.5 + Math.random() / 2));
       wait = Math.min(wait * 2, 10_000);
     }
+  }
+
+  // Something else that was asked for failed: whoever begins anew finds out why, and has everything again.
+  followAnew(why: unknown): void {
+    this.ended.abort(why);
+  }
+
+  // What one holder of a token has seen isn't for the next.
+  forget(): void {
+    this.providers = new Map();
+    this.fleet = null;
+    this.heard = 0;
   }
 
   private async follow(): Promise<void> {
     const ended = (this.ended = new AbortController());
     let silent = 0;
     const heard = () => {
+      this.heard = Date.now();
       clearTimeout(silent);
       silent = setTimeout(() => ended.abort(), SILENCE) as unknown as number;
     };
-    heard();
+    silent = setTimeout(() => ended.abort(), SILENCE) as unknown as number;
     const hide = () => document.hidden && ended.abort();
     document.addEventListener("visibilitychange", hide);
     try {
@@ -134,23 +173,33 @@ export class Feed {
       this.providers = new Map(all.providers.map((one) => [one.id, one]));
       this.fleet = all.fleet;
       this.revision = all.revision;
+      this.compare();
       const early = this.early;
       this.early = null;
       for (const [name, data] of early) this.apply(name, data);
-      this.listener.linked(true, "Live");
+      this.live = true;
+      this.listener.linked(true, "Live", this.heard);
       this.listener.changed(null);
-    } catch {
-      ended.abort(); // run() begins anew, and tells why
+    } catch (error) {
+      ended.abort(error); // run() begins anew, and tells why
     }
   }
 
+  private compare(): void {
+    this.version ||= this.fleet!.version;
+    if (this.fleet!.version !== this.version) this.listener.isAnother();
+  }
+
+  // Of what it doesn't know, as a newer operator may say it, it takes nothing.
   private apply(name: string, data: string): void {
-    if (name === "") return;
+    if (!["fleet", "provider", "gone", "touched"].includes(name)) return;
     const event = JSON.parse(data) as { revision: number; provider: Provider; id: string } & Fleet;
     if (name === "fleet") {
       this.fleet = event;
+      this.compare();
       return this.listener.changed(null);
     }
+    if (name === "touched") return this.listener.changed(event.id); // its details alone
     if (event.revision <= this.revision) return;
     this.revision = event.revision;
     if (name === "provider") this.providers.set(event.provider.id, event.provider);

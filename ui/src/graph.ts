@@ -1,5 +1,5 @@
-// The graph: the core, the providers around it by contract, and what each that isn't ready waits for. The table beside it
-// (table.ts) says the same in words.
+// The graph: the core, the providers around it by contract, and what each that isn't ready waits for. The table below it
+// (views.ts) says the same in words.
 
 import { graphlib, layout } from "@dagrejs/dagre";
 import { svg } from "./dom";
@@ -7,7 +7,8 @@ import { Provider, State, nameOf, sorted } from "./model";
 
 // More than these, and those that are as they should be share a box.
 const MOST_READY = 24;
-const MOST_HELD = 150;
+const MOST = 60; // boxes: to lay out so many takes a fifth of a second, and nobody reads more
+const MOST_GROUPS = 12;
 const WIDTH = 230, HEIGHT = 74, SMALL = 44;
 const LONGEST = 32; // characters of a line
 
@@ -51,24 +52,49 @@ function boxOf(one: Provider): Box {
   };
 }
 
-// What the graph has of so many providers that it can still be read.
-export function boxesOf(providers: Map<string, Provider>, chosen: Provider[]): { boxes: Box[]; arrows: Arrow[]; core: string | undefined; left: number } {
+// Groups of those that are as they should be, the largest first; none while they are few.
+function groupsOf(calm: Provider[]): Map<string, Provider[]> {
+  const groups = new Map<string, Provider[]>();
+  if (calm.length <= MOST_READY) return groups;
+  for (const one of calm) {
+    const key = `${one.kind}|${one.state}|${one.contract}|${one.installedVersion}`;
+    groups.set(key, [...(groups.get(key) ?? []), one]);
+  }
+  return new Map([...groups].sort((a, b) => b[1].length - a[1].length || (a[0] < b[0] ? -1 : 1)).slice(0, MOST_GROUPS));
+}
+
+// The order in which there is a box for them: the core, those for which most wait, and then by state.
+function byWeight(chosen: Provider[]): Provider[] {
+  const holds = new Map<string, number>();
+  for (const one of chosen) for (const id of one.waitsFor) holds.set(id, (holds.get(id) ?? 0) + 1);
+  const weight = (one: Provider) => (one.kind === "CoreProvider" ? Infinity : holds.get(one.id) ?? 0);
+  return sorted(chosen).map((one) => ({ one, weight: weight(one) }))
+    .sort((a, b) => (a.weight === b.weight ? 0 : b.weight - a.weight)).map(({ one }) => one);
+}
+
+// What the graph has of so many providers that it can still be read. The order is that of names: who changes its state alone
+// moves nothing.
+export function boxesOf(providers: Map<string, Provider>, all: Provider[]): { boxes: Box[]; arrows: Arrow[]; core: string | undefined; left: number } {
+  const chosen = [...all].sort((a, b) => (a.id < b.id ? -1 : 1));
   const boxes = new Map<string, Box>(), arrows: Arrow[] = [];
   const at = new Map<string, string>(); // provider -> its box
   const calm = chosen.filter((one) => one.kind !== "CoreProvider" && (one.state === "ready" || one.state === "paused"));
-  const others = sorted(chosen).filter((one) => !calm.includes(one) || calm.length <= MOST_READY);
-  for (const one of others.slice(0, MOST_HELD)) {
+  for (const [key, group] of groupsOf(calm)) {
+    const { kind, state, contract, installedVersion } = group[0]!;
+    const lines = [`${group.length} providers`, kind, `${installedVersion} ${contract}`, state];
+    boxes.set(key, { key, lines, state: "group", words: lines.join(", ") });
+    for (const one of group) at.set(one.id, key);
+  }
+  const grouped = new Set(calm.length > MOST_READY ? calm : []);
+  for (const one of byWeight(chosen)) {
+    if (grouped.has(one)) continue;
+    const things = one.needs.filter((need) => !boxes.has(nameOf(need)));
+    if (boxes.size + 1 + things.length > MOST) continue;
     boxes.set(one.id, boxOf(one));
     at.set(one.id, one.id);
-  }
-  if (calm.length > MOST_READY) {
-    for (const one of calm) {
-      const key = `${one.kind}|${one.state}|${one.contract}|${one.installedVersion}`;
-      const box = boxes.get(key) ?? { key, lines: ["0", one.kind, `${one.installedVersion} ${one.contract}`, one.state], state: "group" as const, words: "" };
-      box.lines[0] = String(Number(box.lines[0]!.split(" ")[0]) + 1) + " providers";
-      box.words = box.lines.join(", ");
-      boxes.set(key, box);
-      at.set(one.id, key);
+    for (const need of things) {
+      const key = nameOf(need);
+      boxes.set(key, { key, lines: [need.name, need.namespace ? `${need.kind} in ${need.namespace}` : need.kind], state: "thing", words: `${key}, which is waited for` });
     }
   }
   const core = chosen.find((one) => one.kind === "CoreProvider" && at.has(one.id));
@@ -82,14 +108,11 @@ export function boxesOf(providers: Map<string, Provider>, chosen: Provider[]): {
     const from = at.get(one.id);
     if (from === undefined) continue;
     for (const id of one.waitsFor) if (providers.has(id)) draw(from, at.get(id), true);
-    for (const need of one.needs) {
-      const key = nameOf(need);
-      if (!boxes.has(key)) boxes.set(key, { key, lines: [need.name, need.namespace ? `${need.kind} in ${need.namespace}` : need.kind], state: "thing", words: `${key}, which is waited for` });
-      draw(from, key, true);
-    }
+    for (const need of one.needs) if (at.get(one.id) === one.id) draw(from, nameOf(need), true);
     if (core && one !== core) draw(from, at.get(core.id), false);
   }
-  return { boxes: [...boxes.values()], arrows, core: core?.id, left: Math.max(0, others.length - MOST_HELD) };
+  const byKey = [...boxes.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
+  return { boxes: byKey, arrows, core: core?.id, left: chosen.length - at.size };
 }
 
 interface Point {

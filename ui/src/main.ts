@@ -1,7 +1,7 @@
 // Which view is shown, and when it is drawn again.
 
 import { h, show } from "./dom";
-import { Feed, askJson, askText, setToken } from "./feed";
+import { Feed, Refused, askJson, askText, hasToken, setToken, wordsOf } from "./feed";
 import { Details, Fleet } from "./model";
 import { fleetStrip, overview } from "./views";
 import { providerView } from "./provider";
@@ -11,12 +11,16 @@ const main = byId("main"), strip = byId("fleet"), nav = byId("nav"), state = byI
 const filter = byId("filter") as HTMLInputElement;
 
 const OFTEN = 150; // ms between two drawings, more where one takes long
-let took = 0; // ms, the last one
 let due = 0;
 let loaded = false;
 let details: Details | null = null;
-let yaml: string | null = null; // of the same provider, where somebody wants to see it
-let fetching = 0; // the number of the last request for details
+let yaml: string | null = null; // of the same provider
+let wantsYaml = false;
+let trouble = ""; // why there are no newer details
+let asking: AbortController | null = null; // of the request for details that runs
+let asksAgain = false; // something has changed since it began
+let another = false; // the operator has another version than this page
+let took = 0; // ms of the last drawing
 const before = new Map<string, string>(); // states, as they were told last
 
 function route(): { view: string; id: string } {
@@ -43,36 +47,56 @@ function drawAll(fleet: Fleet): void {
   if (view !== "provider") show(main, ...overview(feed.providers, filter.value, view, now));
   else if (details?.id === id) drawDetails(details);
   else if (!feed.providers.has(id)) show(main, h("p", {}, "There is no such provider, or you may not get it. "), h("a", { href: "#/" }, "All providers"));
-  else show(main, h("p", {}, "Asking the operator ...")); // and not another provider's view, whose buttons would be pressed
+  else show(main, trouble ? h("p", { class: "alarming" }, trouble) : h("p", {}, "Asking the operator ...")); // and not another provider's view, whose buttons would be pressed
 }
 
 function drawDetails(of: Details): void {
-  show(main, ...providerView(of, feed.providers, Date.now(), yaml, () => void fetchYaml(of.id)));
+  const old = feed.providers.has(of.id) ? trouble : "It is gone, or you may not get it any more.";
+  show(main, old && h("p", { class: "alarming" }, `${old} What you see is what it was.`),
+    ...providerView(of, feed.providers, Date.now(), yaml, () => {
+      wantsYaml = true;
+      void fetchDetails();
+    }));
 }
 
-async function fetchYaml(id: string): Promise<void> {
-  const text = await askText("provider.yaml?id=" + id).catch((error: Error) => error.message);
-  if (route().id !== id) return;
-  yaml = text;
-  drawSoon();
-}
-
+// Who has much to draw has time for something else, too.
 function drawSoon(): void {
-  if (due === 0) due = setTimeout(draw, Math.max(OFTEN, 2 * took)) as unknown as number;
+  if (due === 0) due = setTimeout(draw, Math.max(OFTEN, 3 * took)) as unknown as number;
 }
 
+// One request at a time, and another one where something came meanwhile: over a slow link each would be too late else.
 async function fetchDetails(): Promise<void> {
+  asksAgain = true;
+  if (asking) return;
+  const mine = (asking = new AbortController());
+  while (asksAgain && !mine.signal.aborted) {
+    asksAgain = false;
+    await fetchOnce(mine.signal);
+  }
+  if (asking === mine) asking = null;
+}
+
+async function fetchOnce(signal: AbortSignal): Promise<void> {
   const { view, id } = route();
-  const mine = ++fetching;
   if (view !== "provider" || !feed.providers.has(id)) return drawSoon();
   try {
-    const got = await askJson<Details>("provider.json?id=" + id);
-    if (mine === fetching) details = got;
-  } catch {
-    if (mine === fetching) details = null; // the feed tells why
+    const got = await Promise.all([askJson<Details>("provider.json?id=" + id, signal), wantsYaml ? askText("provider.yaml?id=" + id, signal) : null]);
+    if (signal.aborted) return;
+    [details, yaml] = got;
+    trouble = "";
+  } catch (error) {
+    if (signal.aborted) return;
+    trouble = wordsOf(error);
+    if (!(error instanceof Refused && error.status === 404)) feed.followAnew(error);
   }
-  if (mine === fetching && yaml !== null) await fetchYaml(id);
   drawSoon();
+}
+
+function forgetDetails(): void {
+  asking?.abort();
+  asking = details = yaml = null;
+  wantsYaml = false;
+  trouble = "";
 }
 
 // Who doesn't see the page hears what became of which provider.
@@ -89,6 +113,13 @@ function tell(id: string): void {
 
 function askForToken(words: string): void {
   loaded = false;
+  forgetDetails();
+  feed.forget();
+  before.clear();
+  said.textContent = "";
+  document.title = "Providers";
+  state.textContent = "Not connected";
+  state.className = "";
   const input = h("input", { id: "token", type: "password", autocomplete: "off", required: true });
   const form = h("form", { class: "token" },
     h("h2", {}, "Who are you?"), h("p", {}, words),
@@ -113,9 +144,16 @@ const feed = new Feed({
     if (at.view === "provider" && (id === null || id === at.id)) void fetchDetails();
     else drawSoon();
   },
-  linked(live, words) {
-    state.textContent = words;
-    state.className = live ? "live" : "lost";
+  linked(live, words, heard) {
+    const all = [words, another && "The operator has another version now: reload this page.",
+      !live && loaded && heard > 0 && `What you see is from ${new Date(heard).toLocaleTimeString()}.`].filter(Boolean).join(" ");
+    if (state.textContent !== all) state.textContent = all; // what is the same isn't heard again
+    state.className = live && !another ? "live" : "lost";
+  },
+  // Its program is another one, too. A reload would ask for the token again.
+  isAnother() {
+    another = true;
+    if (!hasToken()) location.reload();
   },
   needsToken: askForToken,
 });
@@ -126,13 +164,22 @@ function begin(token: string): void {
   void feed.run();
 }
 
-filter.addEventListener("input", drawSoon);
+filter.addEventListener("input", () => {
+  if (route().view === "provider") location.hash = "#/"; // where something can be found
+  else drawSoon();
+});
 byId("search").addEventListener("submit", (event) => event.preventDefault());
+// The address after the "#" says which view is shown: a link to a part of the page would be one to another view.
+byId("skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  main.focus();
+});
 addEventListener("hashchange", () => {
-  details = yaml = null;
+  const typing = document.activeElement === filter;
+  forgetDetails();
   draw();
   scrollTo(0, 0);
-  void fetchDetails().then(() => main.focus({ preventScroll: true }));
+  void fetchDetails().then(() => typing || main.focus({ preventScroll: true }));
 });
 setInterval(drawSoon, 60_000); // the ages
 

@@ -61,9 +61,9 @@ function versions(one: Details): Child {
   const rows = one.upgrades.map((u): Child[] => [u.version, u.contract, u.refused || (NEEDS[u.needs] ?? u.needs) || "nothing"]);
   return h("section", { "aria-labelledby": "versions" }, h("h2", { id: "versions" }, "Versions"),
     facts(["Installed", one.installedVersion || "none"], ["Wanted", one.version !== one.installedVersion && one.version],
-      ["Declared", one.declaredVersion !== one.version && one.declaredVersion], ["Contract", one.contract], ["To come", one.desiredContract],
+      ["Declared", one.declaredVersion !== one.version && one.declaredVersion], ["Contract", one.contract], ["Contract to come", one.desiredContract],
       ["Source", one.source], ["Releases in the cluster", one.releases.join(", ")]),
-    rows.length > 0 && table("Newer versions", ["Version", "Contract", "Needs before"], rows));
+    rows.length > 0 && table("Newer versions", ["Version", "Contract", "What it needs first"], rows));
 }
 
 function conditions(one: Details, now: number): Child {
@@ -93,7 +93,7 @@ function inventoryTree(one: Details): Child {
       const words = [o.state !== "applied" && o.state, o.by && `by ${o.by}`, workload && (workload.healthy ? `${workload.available} of ${workload.replicas} available` : workload.message)].filter(Boolean).join(", ");
       return h("li", { class: o.state === "applied" && workload?.healthy !== false ? undefined : `odd ${o.state}` }, o.namespace ? `${o.namespace}/${o.name}` : o.name, words && h("span", { class: "words" }, ` ${words}`));
     });
-    return h("details", { "data-key": `kind ${kind}`, open: odd > 0 }, h("summary", {}, `${kind} (${all.length})`, odd > 0 && h("span", { class: "words" }, ` ${odd} not as applied, or not healthy`)), h("ul", {}, ...items));
+    return h("details", { "data-key": `kind ${kind}`, open: odd > 0, "data-opens": odd > 0 }, h("summary", {}, `${kind} (${all.length})`, odd > 0 && h("span", { class: "words" }, ` ${odd} not as applied, or not healthy`)), h("ul", {}, ...items));
   });
   return h("div", { class: "tree" }, ...trees);
 }
@@ -115,7 +115,7 @@ export function providerView(one: Details, providers: Map<string, Provider>, now
       one.fights.length > 0 && h("ul", { class: "alarming" }, ...one.fights.map((f) => h("li", {}, f))), inventoryTree(one)),
     conditions(one, now),
     references.length > 0 && h("section", { "aria-labelledby": "refs" }, h("h2", { id: "refs" }, "What it refers to"), table("References, by name", ["Field", "Kind", "Object"], references)),
-    certificates.length > 0 && h("section", { "aria-labelledby": "certs" }, h("h2", { id: "certs" }, "Certificates"), table("Kept by the operator", ["Certificate", "Secret", "Ends"], certificates)),
+    certificates.length > 0 && h("section", { "aria-labelledby": "certs" }, h("h2", { id: "certs" }, "Certificates"), table("Kept by the operator", ["Certificate", "Secret", "Expires"], certificates)),
     h("section", { class: "yaml", "aria-labelledby": "yaml" }, h("h2", { id: "yaml" }, "The object"), h("button", { type: "button", "data-key": "yaml", click: showYaml }, "Show its YAML"), yaml !== null && h("pre", { id: "text", tabindex: 0, "data-key": "text" }, yaml)),
   ];
 }

@@ -48,7 +48,7 @@ export function fleetStrip(fleet: Fleet, all: Provider[], now: number): Child[] 
       figure("Core", core.map((one) => `${one.installedVersion || "not installed"} ${one.contract}`).join(", ") || "none"),
       figure("Contracts", counted(all.map((one) => one.contract)) || "none"),
       figure("With a newer version", String(upgrades)),
-      ends ? figure("First certificate ends", `${ends.slice(0, 10)} (${left} days)`, left < 14) : null,
+      ends ? figure("First certificate expires", `${ends.slice(0, 10)} (${left} days)`, left < 14) : null,
       figure("Drift corrected in the last hour", String(fleet.restoredInTheLastHour), fleet.restoredInTheLastHour > 0),
       figure("Operator", fleet.version)),
     !fleet.leads && h("p", { class: "note" }, "This replica of the operator doesn't lead: it knows the providers' status, and not the health of their workloads. Another replica does."),
@@ -57,7 +57,7 @@ export function fleetStrip(fleet: Fleet, all: Provider[], now: number): Child[] 
 
 function heldBack(providers: Map<string, Provider>, chosen: Provider[]): Child {
   const causes = causesOf(providers).filter((cause) => cause.held.some((one) => chosen.includes(one)));
-  if (causes.length === 0) return h("p", { class: "calm" }, chosen.length > 0 ? "Nothing is held back." : "No provider is found.");
+  if (causes.length === 0) return h("p", { class: "calm" }, chosen.length === 0 ? "No provider is found." : chosen.length < providers.size ? "None of these is held back." : "Nothing is held back.");
   const items = causes.slice(0, 20).map((cause) => {
     const itself = cause.of.needs.length === 0; // the cause is a provider, and not a thing that it needs
     const held = cause.held.filter((one) => !itself || one !== cause.of);
