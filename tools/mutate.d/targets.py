@@ -23,7 +23,7 @@ _PURE = [
     ).split()
 ]
 # The rest needs the watches of a cluster.
-_IN_USE = ("IsOfOneCluster", "Belongs", "ReadableResources")
+_IN_USE = ("IsOfOneCluster", "BelongsByItself", "ReadableResources", "StillBelongs")
 # Have unit tests beside them, and are no targets, each for its reason.
 LEFT_OUT = {
     "operator/act/install/installer.cc": "goes through its steps at a server, and most of it is seen on a control plane alone",
@@ -39,6 +39,11 @@ LEFT_OUT = {
     "operator/observe/watches.cc": "needs the watches of a cluster: its unit tests are of a part",
     "operator/report/reporter.cc": "writes to a server; what it judges by is in status_change and next_pass, which are targets",
     "operator/report/status_writer.cc": "writes to a server, and most of it is seen on a control plane alone (status_writer_cluster_test.cc)",
+    "operator/ui/feed.cc": "writes to viewers; most of it is seen in a browser alone (tools/ui_e2e_test.py)",
+    "operator/ui/graph.cc": "words and lines of a page, most of which is seen in a browser alone (tools/ui_e2e_test.py)",
+    "operator/ui/node.cc": "words of a page, most of which are seen in a browser alone (tools/ui_e2e_test.py)",
+    "operator/ui/page_server.cc": "serves viewers; most of it is seen in a browser alone (tools/ui_e2e_test.py)",
+    "operator/ui/viewers.cc": "asks a server for each viewer",
     "operator/servers.cc": "opens ports; its tests take seconds each",
     "operator/act/certificates/certifier.cc": "writes to a server, and much of it is seen on a control plane alone (tools/certificates_e2e_test.py)",
     "operator/act/certificates/handing_over.cc": "writes to a server, and much of it is seen on a control plane alone (tools/certificates_e2e_test.py)",
@@ -76,6 +81,7 @@ TARGETS = (
     + [Target("operator/act/adopt_inventory.cc", _EXPRESSIONS, "operator_test", ("WithoutProvider",))]  # the rest asks a server
     + [Target("operator/observe/unseen_writes.cc", _EXPRESSIONS, "operator_test")]
     + [Target("operator/observe/selections/selections.cc", _EXPRESSIONS, "operator_observe_test")]
+    + [Target("operator/ui/timeline.cc", _EXPRESSIONS, "operator_ui_test")]
     + [Target("operator/metrics_readers.cc", _EXPRESSIONS, "operator_test"), Target("operator/review_turns.cc", _EXPRESSIONS, "operator_test")]
     + [Target("lifecycle/in_use.cc", _EXPRESSIONS, "lifecycle_test", _IN_USE)]
     + [Target(f"lifecycle/{name}.cc", _EXPRESSIONS, "lifecycle_test") for name in ("deletion", "plan/crd_stages", "plan/removal")]
