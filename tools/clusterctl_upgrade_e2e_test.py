@@ -136,8 +136,8 @@ class World(rights.World):
         """All that a dry run could have written, with the versions of the objects: of providers without what the operator says."""
 
         def written(item):
-            metadata = item["metadata"]
-            return json.dumps([item["spec"], metadata.get("annotations"), metadata.get("labels")]) if "spec" in item else metadata["resourceVersion"]
+            told = {key: value for key, value in item["metadata"].items() if key not in ("resourceVersion", "managedFields")}
+            return json.dumps([item["spec"], told]) if "spec" in item else item["metadata"]["resourceVersion"]
 
         kinds = ("capi-providers", "configmaps", "secrets")
         items = [item for kind in kinds for item in self.get(kind, "-A")["items"]]

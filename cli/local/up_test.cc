@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/schema/crds.h"
 #include "base/files.h"
 #include "base/testing/value_or_abort.h"
 #include "base/yaml/yaml.h"

@@ -348,10 +348,12 @@ Status DestroyBootstrap(const Context& parent, const GlobalOptions& global, cons
   const std::optional<Status>& end = victims[0].end;
   if (end && end->ok()) return Ok();
   const Error error = end ? end->error() : Error{Code::kDeadlineExceeded, "its time is over", {}};
-  auto last = cluster.client().Get(ctx.WithStop({}).WithTimeout(kToTell), MachineResource(), name.ns, name.name);
   const std::string& trouble = victims[0].trouble;
-  std::string why = trouble.empty() ? error.message : trouble;
-  if (last.ok()) why = HangsBy(*last) + (trouble.empty() ? "" : fmt::format(" ({})", trouble));
+  std::string why = end || trouble.empty() ? error.message : trouble;
+  if (!end) {
+    auto last = cluster.client().Get(ctx.WithStop({}).WithTimeout(kToTell), MachineResource(), name.ns, name.name);
+    if (last.ok()) why = HangsBy(*last) + (trouble.empty() ? "" : fmt::format(" ({})", trouble));
+  }
   return OrInterrupted(ctx,
                        Error{error.code, fmt::format("Machine {}/{} is not gone: {}", name.ns, name.name, why), {}});
 }
