@@ -69,7 +69,10 @@ class World(rights.World):
         """The page's port."""
         self.start_operator(f"--ui-address={address}:{port}")
         said = re.compile(r"serving the status page address=\S+?:(\d+)\s")
-        return int(self.until("the page is served", lambda: said.search(self.operator_log())).group(1))
+        served = int(self.until("the page is served", lambda: said.search(self.operator_log())).group(1))
+        if address == "127.0.0.1":  # before its caches are in sync the operator answers 503, which a browser logs as an error
+            self.until("the page has data", lambda: answer(served, "/data.json")[0] == 200)
+        return served
 
     def apply(self, kind, name, namespace="default", **spec):
         item = {"apiVersion": f"{cluster.API_GROUP}/v1alpha2", "kind": kind, "metadata": {"name": name}, "spec": spec}
