@@ -163,7 +163,7 @@ class StandIn(Run):
 
     def test_operator_that_ends_is_told(self):
         self.write_operator("#!/bin/sh\necho last words\nexit 7\n")
-        run = self.start(ONCE="1", TIMEOUT="60")
+        run = self.start(ONCE="1", TIMEOUT="90")
         self.assertEqual(run.wait(LIMIT), 1)
         self.assertRegex(self.text(), "CrashLoopBackOff")
         self.assertIn("the plane isn't there after ", self.text())
