@@ -37,7 +37,7 @@ test-unit: ## tests that need nothing but the build
 
 test-full: ## more crashes, sequences and releases, real managers; CI runs a fourth of it with each commit
 	@tools/deps test
-	@[[ $${CAPI_TEST_PART:-0} != 0 ]] || tools/deps browser
+	@[[ $${CAPI_TEST_PART:-0} != 0 ]] || tools/deps browser || echo "The tests in a browser are skipped." >&2
 	@tools/test full
 
 test-long: ## every test at its full length: hours

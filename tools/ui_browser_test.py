@@ -323,6 +323,8 @@ class Bundle(unittest.TestCase):
         if shutil.which("npm") is None:
             self.skipTest("there is no npm")
         again = subprocess.run(["tools/ui", "same"], cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        if again.returncode == 69:
+            self.skipTest("npm can't install what the bundle is made with")
         self.assertEqual(again.returncode, 0, again.stdout + again.stderr)
 
 
