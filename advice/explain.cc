@@ -46,6 +46,33 @@ bool IsAboutTheCore(std::string_view why, std::string_view message) {
          (why == reason::kCAPIVersionIncompatibility && message.find("the core provider (") != message.npos);
 }
 
+// Of one that hands are off (P4) nothing else is written, Ready and the generation of the status stay as they were.
+const kube::Condition* HandsOffIn(const api::Provider& provider) {
+  const kube::Condition* paused = kube::FindCondition(provider.status.conditions, api::condition::kPaused);
+  const bool off = paused != nullptr && paused->status == "True" && paused->reason == reason::kHandsOff;
+  return off && paused->observed_generation >= provider.generation ? paused : nullptr;
+}
+
+void TellCondition(const kube::Condition& condition, Explanation& out) {
+  out.reason = condition.reason;
+  out.since = condition.last_transition_time;
+  out.message = condition.message;
+  if (const api::ReasonInfo* info = api::FindReason(condition.reason); info != nullptr) {
+    out.meaning = info->meaning;
+    out.action = info->action;
+  }
+}
+
+// A message may name something else, before which there is its kind: "ServiceAccount team/aws". Where there is no kind
+// it may be of each.
+void AddNamed(std::string_view before, std::string_view name, std::set<std::string>& named) {
+  if (api::KindByName(before) != nullptr) {
+    named.insert(fmt::format("{}/{}", before, name));
+  } else if (before.empty() || std::isupper(static_cast<unsigned char>(before.front())) == 0) {
+    named.emplace(name);
+  }
+}
+
 // Of a word like "capi-system/cluster-api".
 bool IsOfName(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '.' || c == '/'; }
 
@@ -55,7 +82,11 @@ Explanation Explain(const api::Provider& provider) {
   Explanation out;
   const api::ProviderStatus& status = provider.status;
   const kube::Condition* ready = kube::FindCondition(status.conditions, api::condition::kReady);
-  bool looked = ready != nullptr && status.observed_generation >= provider.generation;
+  const bool looked = ready != nullptr && status.observed_generation >= provider.generation;
+  if (const kube::Condition* paused = looked ? nullptr : HandsOffIn(provider)) {
+    TellCondition(*paused, out);
+    return out;
+  }
   if (!looked) {
     out.message = ready == nullptr ? "The operator has not looked at it yet."
                                    : fmt::format(
@@ -66,13 +97,7 @@ Explanation Explain(const api::Provider& provider) {
     return out;
   }
   out.ready = ready->status == "True";
-  out.reason = ready->reason;
-  out.since = ready->last_transition_time;
-  out.message = ready->message;
-  if (const api::ReasonInfo* info = api::FindReason(ready->reason); info != nullptr) {
-    out.meaning = info->meaning;
-    out.action = info->action;
-  }
+  TellCondition(*ready, out);
   for (const kube::Condition& condition : status.conditions) {
     if (IsAside(status, condition) && condition.reason != ready->reason)
       out.also.push_back({condition.type, condition.reason, condition.message});
@@ -82,25 +107,42 @@ Explanation Explain(const api::Provider& provider) {
 
 bool Awaited::Has(const api::ProviderId& id) const {
   return (core && id.type == api::ProviderType::kCore) || named.contains(id.ns + "/" + id.name) ||
-         of_kind.contains(id.ToString());
+         named.contains(id.Key()) || of_kind.contains(id.ToString());
 }
 
 Awaited AwaitedBy(std::string_view reason, std::string_view message) {
   Awaited out;
   out.core = IsAboutTheCore(reason, message);
   if (!IsAboutOthers(reason)) return out;
+  std::string_view before;
   for (size_t at = 0; at < message.size();) {
     size_t end = at;
     while (end < message.size() && IsOfName(message[end])) ++end;
     std::string_view word = message.substr(at, end - at);
     while (word.ends_with('.')) word.remove_suffix(1);  // a sentence's
-    if (std::count(word.begin(), word.end(), '/') == 1) out.named.emplace(word);
+    if (std::count(word.begin(), word.end(), '/') == 1) AddNamed(before, word, out.named);
+    if (!word.empty()) before = word;
     at = end + 1;
   }
   if (NamesByKind(reason)) out.of_kind = out.named;
   // A contract may also wait for this provider's own next version: it names nobody then.
   out.others = reason != reason::kWaitingForContracts || !out.named.empty();
   return out;
+}
+
+Json AsJson(const Explanation& explanation) {
+  Json also = Json::array();
+  for (const Aside& aside : explanation.also) {
+    also.push_back({{"type", aside.type}, {"reason", aside.reason}, {"message", aside.message}});
+  }
+  return {{"ready", explanation.ready},
+          {"reason", explanation.reason},
+          {"since", explanation.since},
+          {"message", explanation.message},
+          {"meaning", explanation.meaning},
+          {"action", explanation.action},
+          {"see", explanation.ready ? "" : api::ReasonPlace(explanation.reason)},
+          {"also", std::move(also)}};
 }
 
 }  // namespace capi::advice

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/types.h"
+#include "base/json.h"
 
 namespace capi::advice {
 
@@ -26,12 +27,14 @@ struct Explanation {
 
 // behaviour.md L9.
 Explanation Explain(const api::Provider& provider);
+// With `see`, the place in the book where the reason is, unless it is ready.
+Json AsJson(const Explanation& explanation);
 
 // Whom a provider waits for that isn't ready for this reason. A value.
 struct Awaited {
   bool core = false;              // the core provider, whatever its name
   bool others = false;            // some that the message names, in words that `named` and `of_kind` need not have
-  std::set<std::string> named;    // "NAMESPACE/NAME", as the message has them; of objects of other kinds, too
+  std::set<std::string> named;    // "KIND/NAMESPACE/NAME", or "NAMESPACE/NAME" where the message tells no kind
   std::set<std::string> of_kind;  // "KIND/NAME", in whichever namespace
   bool Has(const api::ProviderId& id) const;
 };

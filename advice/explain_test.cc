@@ -95,6 +95,21 @@ TEST(Explain, WhatKeepsANewerVersionBack) {
   EXPECT_EQ(Explain(provider).also.size(), 1U);
 }
 
+// P4: what is edited or deleted while hands are off is seen, and left as it is.
+TEST(Explain, HandsThatAreOff) {
+  for (std::int64_t generation : {2, 1}) {
+    api::Provider provider = With({Ready("True", api::reason::kWorkloadsReady, "well"),
+                                   {"Paused", "True", std::string(api::reason::kHandsOff), "annotated", generation}});
+    provider.generation = 2;
+    provider.status.observed_generation = 1;
+    const Explanation got = Explain(provider);
+    EXPECT_FALSE(got.ready);
+    EXPECT_EQ(got.reason, generation == 2 ? "HandsOff" : "");
+    EXPECT_EQ(got.message == "annotated", generation == 2) << got.message;
+    EXPECT_EQ(got.meaning.empty(), generation != 2);
+  }
+}
+
 // L9: who waits for whom is told by kind of trouble, and by whole names alone.
 TEST(AwaitedBy, TheCoreOrWhomTheMessageNames) {
   struct Case {
@@ -110,6 +125,10 @@ TEST(AwaitedBy, TheCoreOrWhomTheMessageNames) {
        false},
       {api::reason::kDeletionBlocked, "other providers need the core: InfrastructureProvider/aws; delete", false, true},
       {api::reason::kDeletionBlocked, "other providers need the core: AddonProvider/aws; delete", false, false},
+      {api::reason::kDeletionBlocked, "there are AWSCluster capa-system/aws; delete", false, false},
+      {api::reason::kWaitingForPause, "not at zero: BootstrapProvider capa-system/aws (v1beta1)", false, false},
+      {api::reason::kObjectOwnedByAnotherProvider, "ServiceAccount capa-system/aws is of AddonProvider/other", false,
+       false},
       {api::reason::kWaitingForOrder, "InfrastructureProvider/aws v1.0.0 comes after a/gcp", false, false},
       {api::reason::kCAPIVersionIncompatibility, "contract v1 is not one that the core provider (contract v2) accepts",
        true, false},

@@ -53,7 +53,7 @@ class World(rights.World):
 
     def __init__(self):
         super().__init__()
-        self.plane.api.create_crds(cluster.documents(plan.have(["crds"])))
+        self.have_cert_managers_kinds()
         self.config = os.path.join(self.state.path, "clusterctl.yaml")
         sources = [
             {"name": name, "type": kind, "url": os.path.join(rights.RELEASES, label, VERSION, file)}
@@ -238,8 +238,7 @@ class Delete(worlds.OnAWorld):
     def install(self):
         """All three, by the operator. What an earlier test left of their kinds goes first."""
         self.world.must("delete", "crds", "-l", LABEL + ",cluster.x-k8s.io/provider", "--timeout=60s")
-        self.world.must("apply", "--server-side", "-f", "-", given=rights.kustomize("no-webhooks"))
-        self.world.await_kinds()
+        self.world.apply_manifests("no-webhooks")
         for _, kind, name, ns, _ in PROVIDERS:
             self.world.kubectl("create", "namespace", ns)
             more = FROM_A_CONFIG_MAP if name == "docker" else ""

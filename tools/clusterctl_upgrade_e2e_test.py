@@ -19,7 +19,6 @@ sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", 
 import unittest  # noqa: E402
 
 import built  # noqa: E402
-import cluster  # noqa: E402
 import in_cluster  # noqa: E402
 import plan  # noqa: E402
 import rights  # noqa: E402
@@ -68,7 +67,7 @@ NEEDED, VALUE = "AWS_NEEDED_FROM_NOW_ON", "s3cret-value-of-aws"
 class World(rights.World):
     def __init__(self):
         super().__init__()
-        self.plane.api.create_crds(cluster.documents(plan.have(["crds"])))
+        self.have_cert_managers_kinds()
         (programs,) = {plan.link_folder(["clusterctl"])}
         self.programs = {"ours": built.find("clusterctl"), "theirs": os.path.join(programs, "clusterctl")}
         self.folder = tempfile.mkdtemp(prefix="clusterctl-upgrade-test-")
@@ -174,8 +173,7 @@ class Upgrades(rights.OnAServer):
     def test_from_v1alpha4_to_v1beta2_and_back(self):
         """One story, as each step needs what the one before made."""
         world = self.world
-        world.must("apply", "--server-side", "-f", "-", given=rights.kustomize("no-webhooks"))
-        world.await_kinds()
+        world.apply_manifests("no-webhooks")
         world.start_operator()
         for provider in (CORE, BOOTSTRAP):
             world.add(provider, "v0.4.2")

@@ -17,7 +17,6 @@ import cluster  # noqa: E402
 import exposition  # noqa: E402
 import monitoring  # noqa: E402
 import pages  # noqa: E402
-import plan  # noqa: E402
 import process  # noqa: E402
 import rights  # noqa: E402
 import yaml_texts  # noqa: E402
@@ -40,9 +39,8 @@ class World(rights.World):
 
     def __init__(self):
         super().__init__()
-        self.plane.api.create_crds(cluster.documents(plan.have(["crds"])))
-        self.must("apply", "--server-side", "-f", "-", given=rights.kustomize("default"))
-        self.await_kinds()
+        self.have_cert_managers_kinds()
+        self.apply_manifests("default")
         webhooks, self.port = process.free_ports(2)
         self.start_operator(*self.call_at(webhooks), diagnostics=f"0.0.0.0:{self.port}")
 

@@ -13,8 +13,6 @@ TOOLS = os.path.dirname(os.path.realpath(__file__))
 sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", "testing.d")]
 
 import built  # noqa: E402
-import cluster  # noqa: E402
-import plan  # noqa: E402
 import rights  # noqa: E402
 
 # A provider of which the folder of releases has no file by the name that it would be fetched by: from a ConfigMap.
@@ -70,7 +68,7 @@ def another_version(folder):
 class World(rights.World):
     def __init__(self):
         super().__init__()
-        self.plane.api.create_crds(cluster.documents(plan.have(["crds"])))
+        self.have_cert_managers_kinds()
 
     def all_ready(self):
         items = self.get("capi-providers", "-A")["items"]
@@ -116,8 +114,7 @@ class OwnUpgrade(rights.OnAServer):
 
     def test_nothing_restarts(self):
         world = self.world
-        world.must("apply", "--server-side", "-f", "-", given=rights.kustomize("no-webhooks"))
-        world.await_kinds()
+        world.apply_manifests("no-webhooks")
         world.start_operator()
         for provider in PROVIDERS:
             ns = namespace(provider)

@@ -11,8 +11,6 @@ sys.dont_write_bytecode = True
 TOOLS = os.path.dirname(os.path.realpath(__file__))
 sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", "testing.d")]
 
-import cluster  # noqa: E402
-import plan  # noqa: E402
 import process  # noqa: E402
 import rights  # noqa: E402
 from cluster import API_GROUP  # noqa: E402
@@ -44,9 +42,8 @@ class World(rights.World):
 
     def __init__(self):
         super().__init__()
-        self.plane.api.create_crds(cluster.documents(plan.have(["crds"])))  # cert-manager's
-        self.must("apply", "--server-side", "-f", "-", given=rights.kustomize("default"))
-        self.await_kinds()
+        self.have_cert_managers_kinds()
+        self.apply_manifests("default")
         for namespace in ("capi-system", "capa-system", "capi-kubeadm-control-plane-system", "capz-system", "capv-system"):
             self.must("create", "namespace", namespace)
         self.secret("capi-system", "core-variables")

@@ -13,9 +13,7 @@ sys.dont_write_bytecode = True
 TOOLS = os.path.dirname(os.path.realpath(__file__))
 sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", "testing.d")]
 
-import cluster  # noqa: E402
 import pages  # noqa: E402
-import plan  # noqa: E402
 import rights  # noqa: E402
 import tenant_attempts  # noqa: E402
 from cluster import API_GROUP  # noqa: E402
@@ -54,9 +52,8 @@ class World(rights.World):
 
     def __init__(self):
         super().__init__()
-        self.plane.api.create_crds(cluster.documents(plan.have(["crds"])))
-        self.must("apply", "--server-side", "-f", "-", given=rights.kustomize("no-webhooks"))
-        self.await_kinds()
+        self.have_cert_managers_kinds()
+        self.apply_manifests("no-webhooks")
 
     def ready(self, provider):
         """Condition Ready of a provider; {} where there is none."""

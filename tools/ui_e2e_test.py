@@ -19,7 +19,6 @@ sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", 
 
 import browser  # noqa: E402
 import cluster  # noqa: E402
-import plan  # noqa: E402
 import rights  # noqa: E402
 from rights import NAMESPACE  # noqa: E402
 
@@ -57,9 +56,8 @@ def setUpModule():
 class World(rights.World):
     def __init__(self):
         super().__init__()
-        self.plane.api.create_crds(cluster.documents(plan.have(["crds"])))
-        self.must("apply", "--server-side", "-f", "-", given=rights.kustomize("no-webhooks"))
-        self.await_kinds()
+        self.have_cert_managers_kinds()
+        self.apply_manifests("no-webhooks")
         for namespace in ("team-a", "team-b"):
             self.must("create", "namespace", namespace)
         self.browser = browser.Browser("--ignore-certificate-errors")

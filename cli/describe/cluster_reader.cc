@@ -30,9 +30,11 @@ Status CheckName(const std::string& name) {
 ClusterReader::ClusterReader(Context ctx, kube::Client& client, std::string ns, std::string name, ConditionStyle style)
     : ctx_(std::move(ctx)), client_(client), ns_(std::move(ns)), name_(std::move(name)), style_(style) {}
 
-Status ClusterReader::ListByLabel(const kube::Resource& resource, const OnObject& on_object) {
-  const kube::ListOptions options{.label_selector = "cluster.x-k8s.io/cluster-name=" + name_, .managed_fields = false};
-  return client_.ForEach(ctx_, resource, ns_, options, [&](const kube::Object& object) -> Result<bool> {
+Status ClusterReader::ListByLabel(const kube::Resource& resource, const std::function<void()>& begin,
+                                  const OnObject& on_object) {
+  const kube::ListOptions options{
+      .label_selector = "cluster.x-k8s.io/cluster-name=" + name_, .managed_fields = false, .may_change = true};
+  return client_.ForEach(ctx_, resource, ns_, options, begin, [&](const kube::Object& object) -> Result<bool> {
     on_object(object);
     return true;
   });
@@ -41,14 +43,11 @@ Status ClusterReader::ListByLabel(const kube::Resource& resource, const OnObject
 Result<std::vector<MachineObject>> ClusterReader::ListMachines(const char* plural, const char* kind) {
   std::vector<MachineObject> out;
   bool machine = std::string_view(kind) == "Machine";
-  auto list = [&] {
-    out.clear();
-    return ListByLabel(Own(plural, kind), [&](const kube::Object& object) {
-      out.push_back(machine ? ReadMachine(object, style_) : ReadMachineMaker(object, style_));
-    });
-  };
-  Status listed = list();
-  if (!listed.ok() && listed.code() == Code::kGone) listed = list();  // a page's token has expired
+  Status listed = ListByLabel(
+      Own(plural, kind), [&] { out.clear(); },
+      [&](const kube::Object& object) {
+        out.push_back(machine ? ReadMachine(object, style_) : ReadMachineMaker(object, style_));
+      });
   if (!listed.ok()) return listed.error().With(fmt::format("failed to list {} in namespace {}", plural, ns_));
   return out;
 }
@@ -129,9 +128,9 @@ const ClusterObject* ClusterReader::Get(const Reference& reference) {
   auto known = kind.objects.find(reference.name);
   if (known == kind.objects.end() && ++kind.asked == kFew + 1) {
     // What lacks the label, or a right to list, is asked for one by one all the same.
-    Status listed = ListByLabel(*kind.resource, [&](const kube::Object& object) {
-      kind.objects.emplace(object.name(), ReadExternal(object, style_));
-    });
+    Status listed = ListByLabel(
+        *kind.resource, [] {},
+        [&](const kube::Object& object) { kind.objects.emplace(object.name(), ReadExternal(object, style_)); });
     if (!listed.ok() && listed.error().code != Code::kPermissionDenied) Miss(reference, listed.error());
     known = kind.objects.find(reference.name);
   }

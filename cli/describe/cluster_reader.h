@@ -39,7 +39,8 @@ class ClusterReader : public Externals {
   };
 
   using OnObject = std::function<void(const kube::Object&)>;
-  Status ListByLabel(const kube::Resource& resource, const OnObject& on_object);
+  // `begin` is called before the first object, and where the listing begins anew.
+  Status ListByLabel(const kube::Resource& resource, const std::function<void()>& begin, const OnObject& on_object);
   Result<std::vector<MachineObject>> ListMachines(const char* plural, const char* kind);
   Status ReadResourceSets(ClusterParts& parts);
   Kind& KindOf(const Reference& reference);

@@ -67,17 +67,8 @@ Json AsJson(const ProviderObject& object, const advice::Explanation& explanation
               {"name", id.name},
               {"installedVersion", object.provider.status.installed_version},
               {"version", object.wanted},
-              {"declaredVersion", object.declared},
-              {"ready", explanation.ready},
-              {"reason", explanation.reason},
-              {"since", explanation.since},
-              {"message", explanation.message},
-              {"meaning", explanation.meaning},
-              {"action", explanation.action},
-              {"see", explanation.ready ? "" : api::ReasonPlace(explanation.reason)},
-              {"also", Json::array()}};
-  for (const advice::Aside& aside : explanation.also)
-    out["also"].push_back({{"type", aside.type}, {"reason", aside.reason}, {"message", aside.message}});
+              {"declaredVersion", object.declared}};
+  out.update(advice::AsJson(explanation));
   return out;
 }
 

@@ -6,6 +6,7 @@
 
 #include "api/reasons.h"
 #include "base/strings.h"
+#include "lifecycle/plan/removal.h"
 #include "operator/act/install/installation.h"
 #include "operator/decide/rules.h"
 #include "operator/observe/in_use.h"
@@ -18,8 +19,6 @@ namespace {
 namespace condition = api::condition;
 namespace reason = api::reason;
 
-constexpr size_t kNamed = 5;  // in a message
-
 // What began is known by its reason, whatever stops it.
 std::string_view Reason(const Observation& o, std::string_view before_it_began) {
   return RemovalBegan(o) ? reason::kDeletionFailed : before_it_began;
@@ -28,12 +27,6 @@ std::string_view Reason(const Observation& o, std::string_view before_it_began) 
 bool DeletesCrds(const Observation& o) {
   auto it = o.provider.annotations.find(std::string(api::kAnnotationDeleteCrds));
   return it != o.provider.annotations.end() && it->second == "true";
-}
-
-std::string Named(std::vector<std::string> names) {
-  bool more = names.size() > kNamed;
-  names.resize(std::min(names.size(), kNamed));
-  return Join(names, ", ") + (more ? " and more" : "");
 }
 
 }  // namespace
@@ -47,10 +40,10 @@ Result<std::vector<std::string>> Remover::ObjectsInUse(const Context& ctx, const
     auto crd = client_.Get(ctx, kube::Builtin("CustomResourceDefinition"), "", id.name);
     if (!crd.ok() && crd.code() == Code::kNotFound) continue;
     if (!crd.ok()) return crd.error().With(id.ToString());
-    ReadObjects read =
-        TRY_WITH(ListReadable(client_, ctx, *crd, {.limit = kNamed + 1, .first_page = true}), id.ToString());
+    ReadObjects read = TRY_WITH(
+        ListReadable(client_, ctx, *crd, {.limit = lifecycle::kUsersNamed + 1, .first_page = true}), id.ToString());
     for (const kube::Object& object : read.items) found.push_back(NameOf(object));
-    if (found.size() > kNamed) break;
+    if (found.size() > lifecycle::kUsersNamed) break;
   }
   return found;
 }
@@ -92,7 +85,7 @@ Done Remover::Run(const Context& ctx, Observation& o) {
           Hold{std::string(condition::kReady), std::string(Reason(o, reason::kDeletionBlocked)),
                fmt::format("annotation {} asks for the CRDs to go too, but objects of them exist: {}; delete these "
                            "first, or remove the annotation to keep the CRDs",
-                           api::kAnnotationDeleteCrds, Named(std::move(*used))),
+                           api::kAnnotationDeleteCrds, lifecycle::UsersInWords(*used)),
                Retry::kPolled};
       return done;
     }
@@ -115,7 +108,7 @@ Done Remover::Run(const Context& ctx, Observation& o) {
   if (!lingering.empty()) {
     done.hold = Hold{std::string(condition::kReady), std::string(reason::kDeleting),
                      fmt::format("deleted, but not gone yet: {}; whoever set a finalizer has to remove it",
-                                 JoinNames(lingering, kNamed)),
+                                 JoinNames(lingering, lifecycle::kUsersNamed)),
                      Retry::kPolled};
     return done;
   }

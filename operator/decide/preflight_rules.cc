@@ -77,7 +77,7 @@ std::optional<Hold> OneProviderPerName(const Observation& o) {
                   "of the two",
                   other.id.ns, other.id.name)
             : fmt::format(
-                  "There is already a {} with name {} in the cluster, in namespace {}. Only one is allowed; "
+                  "There is already a {0} with name {1} in the cluster: {0} {2}/{1} is older. Only one is allowed; "
                   "delete one of the two",
                   api::KindOf(me.type).kind, me.name, other.id.ns);
     return Preflight(reason::kMoreThanOneExists, message, Retry::kWaiting);

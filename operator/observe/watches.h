@@ -1,4 +1,4 @@
-// Watches that come and go with the providers: workloads, CRDs, and users' Secrets and ConfigMaps by name.
+// Watches that come and go with the providers: workloads, CRDs, and what users' specs name.
 #pragma once
 
 #include <functional>
@@ -23,7 +23,7 @@ class Watches {
   // empty.
   enum class Purpose {
     kOurObjects,   // what providers have applied: one watch of each kind, which all of them share
-    kReferenced,   // a Secret or ConfigMap that a spec names
+    kReferenced,   // a Secret, ConfigMap or ServiceAccount that a spec names
     kReleases,     // ConfigMaps with releases
     kNamespaces,   // whether a provider's Namespace is there
     kNewKinds,     // every CRD, for who waits for a kind (I13)

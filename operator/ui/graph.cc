@@ -15,19 +15,10 @@ namespace reason = api::reason;
 
 // Of the Secrets that a spec names, those that the message is about.
 std::vector<Need> SecretsIn(const api::ProviderSpec& spec, const std::string& message) {
-  std::vector<const api::ObjectRef*> refs;
-  if (spec.config_secret) refs.push_back(&*spec.config_secret);
-  if (spec.fetch_config) {
-    const api::FetchConfig& fetch = *spec.fetch_config;
-    if (fetch.secret_ref) refs.push_back(&*fetch.secret_ref);
-    if (fetch.git && fetch.git->secret_ref) refs.push_back(&*fetch.git->secret_ref);
-    if (fetch.verify) refs.push_back(&fetch.verify->secret_ref);
-  }
   std::vector<Need> out;
-  for (const api::ObjectRef* ref : refs) {
-    const Need need{"Secret", ref->ns, ref->name};
-    const bool is_named = message.find(fmt::format("Secret {}/{} ", ref->ns, ref->name)) != message.npos;
-    if (is_named && std::find(out.begin(), out.end(), need) == out.end()) out.push_back(need);
+  for (const auto& [field, need] : ReferencesOf(spec)) {
+    const bool is_named = message.find(fmt::format("{} {}/{} ", need.kind, need.ns, need.name)) != message.npos;
+    if (need.kind == "Secret" && is_named && std::find(out.begin(), out.end(), need) == out.end()) out.push_back(need);
   }
   return out;
 }
@@ -87,13 +78,30 @@ void AddNamed(const std::map<std::string, std::vector<std::string>>& keys_of, co
 
 }  // namespace
 
+std::vector<Reference> ReferencesOf(const api::ProviderSpec& spec) {
+  std::vector<Reference> out;
+  auto add = [&out](std::string field, std::string kind, const api::ObjectRef& ref) {
+    out.push_back({std::move(field), {std::move(kind), ref.ns, ref.name}});
+  };
+  if (spec.config_secret) add("spec.configSecret", "Secret", *spec.config_secret);
+  if (spec.additional_manifests) add("spec.additionalManifests", "ConfigMap", *spec.additional_manifests);
+  if (!spec.fetch_config) return out;
+  const api::FetchConfig& fetch = *spec.fetch_config;
+  if (fetch.secret_ref) add("spec.fetchConfig.secretRef", "Secret", *fetch.secret_ref);
+  if (fetch.git && fetch.git->secret_ref) add("spec.fetchConfig.git.secretRef", "Secret", *fetch.git->secret_ref);
+  if (fetch.verify) add("spec.fetchConfig.verify.secretRef", "Secret", fetch.verify->secret_ref);
+  return out;
+}
+
 std::map<std::string, Place> Connect(const std::vector<CachedPtr>& providers) {
-  std::map<std::string, std::vector<std::string>> by_name, by_kind;  // "NAMESPACE/NAME", "KIND/NAME"
+  // [KIND/]NAMESPACE/NAME, and KIND/NAME.
+  std::map<std::string, std::vector<std::string>> by_name, by_kind;
   std::vector<std::string> cores;
   std::set<std::string> ready;
   for (const CachedPtr& one : providers) {
     const api::ProviderId& id = one->provider->id;
     by_name[id.ns + "/" + id.name].push_back(id.Key());
+    by_name[id.Key()].push_back(id.Key());
     by_kind[id.ToString()].push_back(id.Key());
     if (id.type == api::ProviderType::kCore) cores.push_back(id.Key());
   }

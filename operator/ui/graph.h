@@ -16,6 +16,13 @@ struct Need {
   bool operator==(const Need&) const = default;
 };
 
+// An object that a spec names, by its field ("spec.configSecret"). A value.
+struct Reference {
+  std::string field;
+  Need object;
+};
+std::vector<Reference> ReferencesOf(const api::ProviderSpec& spec);
+
 // A value.
 struct Place {
   std::vector<std::string> waits_for;  // keys of providers

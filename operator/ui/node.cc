@@ -44,21 +44,6 @@ Json NeedsOf(const Place& place) {
   return out;
 }
 
-Json WhyOf(const advice::Explanation& why) {
-  Json also = Json::array();
-  for (const advice::Aside& aside : why.also) {
-    also.push_back({{"type", aside.type}, {"reason", aside.reason}, {"message", aside.message}});
-  }
-  return {{"ready", why.ready},
-          {"reason", why.reason},
-          {"since", why.since},
-          {"message", why.message},
-          {"meaning", why.meaning},
-          {"action", why.action},
-          {"see", why.ready ? "" : api::ReasonPlace(why.reason)},
-          {"also", also}};
-}
-
 // The certificate that ends first.
 std::string FirstEnd(const Facts& facts) {
   std::string first;
@@ -102,17 +87,11 @@ Json InventoryOf(const api::Provider& provider, const Facts* facts) {
 }
 
 // What the spec names, and never what that holds.
-Json ReferencesOf(const api::ProviderSpec& spec) {
+Json NamesIn(const api::ProviderSpec& spec) {
   Json out = Json::array();
-  auto add = [&out](std::string_view field, std::string_view kind, const api::ObjectRef& ref) {
-    out.push_back({{"field", field}, {"kind", kind}, {"namespace", ref.ns}, {"name", ref.name}});
-  };
-  if (spec.config_secret) add("spec.configSecret", "Secret", *spec.config_secret);
-  if (spec.additional_manifests) add("spec.additionalManifests", "ConfigMap", *spec.additional_manifests);
-  if (!spec.fetch_config) return out;
-  const api::FetchConfig& fetch = *spec.fetch_config;
-  if (fetch.secret_ref) add("spec.fetchConfig.secretRef", "Secret", *fetch.secret_ref);
-  if (fetch.verify) add("spec.fetchConfig.verify.secretRef", "Secret", fetch.verify->secret_ref);
+  for (const auto& [field, object] : ReferencesOf(spec)) {
+    out.push_back({{"field", field}, {"kind", object.kind}, {"namespace", object.ns}, {"name", object.name}});
+  }
   return out;
 }
 
@@ -188,7 +167,7 @@ Json NodeOf(const CachedProvider& cached, const Facts* facts, const Place& place
           {"contract", status.contract},
           {"desiredContract", status.desired_contract},
           {"outcome", status.history.empty() ? "" : status.history.front().outcome},
-          {"why", WhyOf(advice::Explain(provider))},
+          {"why", advice::AsJson(advice::Explain(provider))},
           {"waitsFor", place.waits_for},
           {"needs", NeedsOf(place)},
           {"root", place.root},
@@ -209,7 +188,7 @@ Json DetailsOf(const CachedProvider& cached, const Facts* facts, const Place& pl
   out["transitions"] = TransitionsOf(transitions);
   out["history"] = HistoryOf(provider.status);
   out["inventory"] = InventoryOf(provider, facts);
-  out["references"] = ReferencesOf(provider.spec);
+  out["references"] = NamesIn(provider.spec);
   out["certificates"] = facts == nullptr ? Json::array() : CertificatesOf(*facts);
   out["fights"] = facts == nullptr ? Json::array() : Json(facts->fights);
   out["releases"] = facts == nullptr ? Json::array() : Json(facts->releases);

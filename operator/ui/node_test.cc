@@ -50,7 +50,7 @@ TEST(StateOf, IsOneWord) {
       {"working", false, api::reason::kWaitingForContracts, Json::array({at_zero}), {}, "it is looked at first"},
       // Whether the other one can be shown or not.
       {"waiting", false, api::reason::kWaitingForCoreProviderReady, Json::array(), {}},
-      {"waiting", false, api::reason::kMoreThanOneExists, Json::array(), {}, "in namespace b"},
+      {"waiting", false, api::reason::kMoreThanOneExists, Json::array(), {}, "it is older"},
       {"waiting", false, api::reason::kSecretNotFound, Json::array(), {{}, {{"Secret", "n", "x"}}, ""}},
       {"waiting", false, api::reason::kWaitingForOrder, Json::array(), {{"a"}, {}, "a"}},
       {"working", false, api::reason::kProgressing, Json::array({Condition("Reconciling", "True", "x")}), {}},
@@ -123,10 +123,20 @@ TEST(DetailsOf, NamesWhatTheSpecRefersTo) {
   Sample sample;
   sample.spec = {{"version", "v1.0.0"},
                  {"configSecret", {{"name", "creds"}}},
-                 {"fetchConfig", {{"url", "https://user:hunter2@a.example/x"}, {"secretRef", {{"name", "token"}}}}}};
+                 {"additionalManifests", {{"name", "more"}}},
+                 {"fetchConfig",
+                  {{"git", {{"url", "https://user:hunter2@a.example/x"}, {"secretRef", {{"name", "ssh"}}}}},
+                   {"secretRef", {{"name", "token"}}},
+                   {"verify", {{"secretRef", {{"name", "key"}}}}}}}};
   const Json details = DetailsOf(*Cached(sample), nullptr, {}, {});
-  EXPECT_EQ(details["references"].size(), 2U);
-  EXPECT_THAT(ToJsonText(details["references"]), HasSubstr(R"("name":"creds")"));
+  std::map<std::string, std::string> names;
+  for (const Json& one : details["references"]) names[one["field"]] = one["name"];
+  const std::map<std::string, std::string> expected = {{"spec.configSecret", "creds"},
+                                                       {"spec.additionalManifests", "more"},
+                                                       {"spec.fetchConfig.secretRef", "token"},
+                                                       {"spec.fetchConfig.git.secretRef", "ssh"},
+                                                       {"spec.fetchConfig.verify.secretRef", "key"}};
+  EXPECT_EQ(names, expected);
   EXPECT_THAT(ToJsonText(details), Not(HasSubstr("hunter2")));
 }
 

@@ -1,5 +1,6 @@
-// May somebody do something? Asked of the API server with a SubjectAccessReview: for those who read metrics, and for
-// those who write references into other namespaces (behaviour.md T1, T5).
+// Who holds a token, and may somebody do something? Asked of the API server with TokenReviews and SubjectAccessReviews:
+// for those who read metrics or look at the page, and for those who write references into other namespaces
+// (behaviour.md T1, T5, B5).
 #pragma once
 
 #include <optional>

@@ -182,6 +182,14 @@ class World(worlds.World):
     def crds(self):
         return json.loads(self.request("GET", cluster.CRDS)[1])["items"]
 
+    def apply_manifests(self, variant):
+        """What tools/manifests prints, until its kinds can be used."""
+        self.must("apply", "--server-side", "-f", "-", given=kustomize(variant))
+        self.await_kinds()
+
+    def have_cert_managers_kinds(self):
+        self.plane.api.create_crds(cluster.documents(plan.have(["crds"])))
+
     def await_kinds(self):
         """kubectl takes a tenth of a second for each."""
         self.until("all kinds can be used", lambda: all(map(cluster.is_established, self.crds())))
