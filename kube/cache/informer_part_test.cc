@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <future>
 #include <set>
 #include <thread>
@@ -226,6 +227,7 @@ TEST(InformerOfAPart, AListingIsWaitedForOnce) {
   const Error slow{Code::kRateLimited, "slowly", {}};
   d.Run({[&](const auto& deliver) -> Status {
            TRY(Driven::Initial(deliver, {}));
+           d.clock.Advance(Seconds(60));  // the next listing has 20 seconds of its own
            return Error{Code::kGone, "too old", {}};
          },
          [&](const auto&) -> Status {
@@ -416,8 +418,9 @@ TEST(InformerOfAPart, IsGivenUpWhereItIsRefused) {
         sessions.push_back([&, end = c.ends[i % c.ends.size()]](const auto& deliver) -> Status {
           ++begun;
           EXPECT_FALSE(d.given_up);
-          if (end.code == kOk.code) return Driven::Initial(deliver, {});
-          return end;
+          if (end.code != kOk.code) return end;
+          d.clock.Advance(Seconds(60));  // what comes then is no part of what was before
+          return Driven::Initial(deliver, {});
         });
       }
       d.Run(std::move(sessions));
@@ -442,16 +445,24 @@ TEST(InformerOfAPart, WhoWaitsLearnsOfARefusalThatLasts) {
 }
 
 // F11: however many foreign objects there are, where the server doesn't stream lists: pages that nobody wants take no
-// place.
+// place. The watch tells what has changed since before the first of them.
 TEST(InformerOfAPart, ReadsAsMuchAsThereIs) {
   constexpr int kPages = 2'500;
-  auto server = http::Server::Start({}, [](const http::ServerRequest& request) -> http::Response {
+  std::atomic<int> version = 5;
+  std::atomic<bool> watched = false;
+  std::promise<std::string> watched_from;
+  auto server = http::Server::Start({}, [&](const http::ServerRequest& request) -> http::Response {
     if (request.query.find("watch=true") != std::string::npos) {
+      const size_t at = request.query.find("resourceVersion=");
+      const bool initial = request.query.find("sendInitialEvents") != std::string::npos;
+      if (!initial && !watched.exchange(true)) {
+        watched_from.set_value(request.query.substr(at, request.query.find('&', at) - at));
+      }
       return {.status = 400, .headers = {}, .body = R"({"kind":"Status","reason":"BadRequest","code":400})"};
     }
     const size_t at = request.query.find("continue=");
     const int page = at == std::string::npos ? 0 : std::stoi(request.query.substr(at + 9));
-    Json list = {{"metadata", {{"resourceVersion", "5"}}}, {"items", Json::array()}};
+    Json list = {{"metadata", {{"resourceVersion", std::to_string(version++)}}}, {"items", Json::array()}};
     if (page + 1 < kPages) list["metadata"]["continue"] = std::to_string(page + 1);
     list["items"].push_back(Thing("s" + std::to_string(page), "3").json());
     return {.status = 200, .headers = {}, .body = ToJsonText(list)};
@@ -465,6 +476,9 @@ TEST(InformerOfAPart, ReadsAsMuchAsThereIs) {
   EXPECT_TRUE(informer.AwaitState(Context{}.WithTimeout(Seconds(60))).ok());
   ASSERT_EQ(informer.List().size(), 1u);
   EXPECT_EQ(informer.List()[0]->name(), "s2400");
+  auto from = watched_from.get_future();
+  ASSERT_EQ(from.wait_for(std::chrono::seconds(60)), std::future_status::ready);
+  EXPECT_EQ(from.get(), "resourceVersion=5");
 }
 
 }  // namespace
