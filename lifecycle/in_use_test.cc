@@ -139,8 +139,7 @@ TEST_F(FindUsersTest, ByLabelKindAndOwners) {
   EXPECT_EQ(Find({Crd("cluster.x-k8s.io", "Machine")}), "Machine m") << "a kind that exists for one Cluster alone";
 }
 
-// X2, P3: what was seen at a version that then can't be read doesn't count twice; nor does what a kind had that is
-// gone.
+// X2, P3: what was seen at a version that then can't be read doesn't count twice.
 TEST_F(FindUsersTest, AnotherVersionBeginsAnew) {
   const kube::Object crd = Crd("x", "A", R"([{"name":"v1","served":true},{"name":"v2","served":true,"storage":true}])");
   {
@@ -152,6 +151,19 @@ TEST_F(FindUsersTest, AnotherVersionBeginsAnew) {
   Has("/apis/x/v2/A", {Labelled("1"), Thing("o", "2"), Labelled("2")});
   Has("/apis/x/v1/B", {Labelled("b")});
   EXPECT_EQ(Find({Crd("x", "B"), crd}, 9), "B b, A 1, A 2, A o");
+}
+
+// X2: nor does what a kind had that went while it was read.
+TEST_F(FindUsersTest, WhatAKindHadThatIsGoneDoesntCount) {
+  {
+    MutexLock lock(mu_);
+    page_ = 1;
+    fails_["/apis/x/v1/A"] = 1;
+    fails_with_ = 404;
+  }
+  Has("/apis/x/v1/A", {Labelled("1"), Labelled("2")});
+  Has("/apis/x/v1/B", {Labelled("b")});
+  EXPECT_EQ(Find({Crd("x", "A"), Crd("x", "B")}), "B b");
 }
 
 // X1, X2: what stands before the API server answered all requests for a moment. Its 404s were "the CRD is gone", so
