@@ -64,6 +64,7 @@ class Reads : public ::testing::Test {
 };
 
 constexpr const char* kSecret = "/api/v1/namespaces/n/secrets/s";
+constexpr const char* kGone = R"({"kind":"Status","reason":"NotFound","message":"gone"})";
 
 // What isn't text or not base64 never reaches a release.
 TEST_F(Reads, SecretsAreDecoded) {
@@ -342,7 +343,9 @@ TEST_F(Reads, APathThatIsNotServedSaysNothingOfObjects) {
   read = ListReadable(*client_, ctx_, crd);
   ASSERT_TRUE(read.ok()) << "nobody has ever served it: " << read.error().message;
   EXPECT_TRUE(read->items.empty());
-  Has(path, R"({"kind":"Status","reason":"NotFound","message":"gone"})", 404);
+  Has(path, "404 page not found\n", 404);
+  EXPECT_FALSE(ListReadable(*client_, ctx_, crd).ok()) << "a proxy's answer";
+  Has(path, kGone, 404);
   read = ListReadable(*client_, ctx_, crd);
   ASSERT_TRUE(read.ok()) << "a deletion goes on: " << read.error().message;
   EXPECT_TRUE(read->items.empty());
@@ -379,6 +382,7 @@ TEST_F(Reads, AnAggregatedApiThatIsAwayHoldsUpNoRebuild) {
     "resources":[{"resource":"views","responseKind":{"kind":"View"},"scope":"Cluster","verbs":["create"]}]}]}]})");
   Has("/apis/x.example/v1/gauges", R"({"kind":"Status","reason":"ServiceUnavailable","message":"nobody there"})", 503);
   const std::string service = "/apis/apiregistration.k8s.io/v1/apiservices/v1.x.example";
+  Has("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/gauges.x.example", kGone, 404);
   auto rebuilt = RebuildInventory(ctx_, *client_, testing::Observed());
   EXPECT_FALSE(rebuilt.ok()) << "nobody says that it is another server's";
   EXPECT_EQ(Asked(service), 1u);
@@ -433,6 +437,8 @@ TEST_F(Reads, AKindWhosePathIsNotServedIsUnread) {
     EXPECT_TRUE(rebuilt.ok()) << rebuilt.error().message;
     return rebuilt.ok() ? rebuilt->unread : std::vector<std::string>();
   };
+  EXPECT_FALSE(RebuildInventory(ctx_, *client_, testing::Observed()).ok()) << "a proxy says that there is no CRD";
+  Has(crd, kGone, 404);
   EXPECT_THAT(unread(), ElementsAre(HasSubstr("gauges.x.example ("))) << "discovery still has it";
   Has(crd, R"({"metadata":{"name":"gauges.x.example"},"spec":{"group":"x.example","scope":"Cluster",
     "names":{"kind":"Gauge","plural":"gauges"},"versions":[{"name":"v1","served":true},
@@ -441,7 +447,7 @@ TEST_F(Reads, AKindWhosePathIsNotServedIsUnread) {
   Has("/apis/x.example/v1/gauges", R"({"kind":"List","metadata":{"resourceVersion":"5"},"items":[]})");
   EXPECT_THAT(unread(), ElementsAre());
 
-  Has(crd, R"({"kind":"Status","reason":"NotFound","message":"gone"})", 404);
+  Has(crd, kGone, 404);
   Has("/apis", kinds + "]}");
   EXPECT_THAT(unread(), ElementsAre());
   Has(crd, R"({"kind":"Status","reason":"InternalError","message":"etcd"})", 500);

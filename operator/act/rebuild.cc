@@ -53,8 +53,7 @@ struct Found {
 
 // A Secret that the operator has let go has our labels and fields still, and stays when the provider goes (I19).
 bool IsLetGo(const kube::Object& live) {
-  return live.kind() == "Secret" && live.group_version().group.empty() &&
-         live.has_annotation(certificates::kCertificateNameAnnotation) &&
+  return kube::Is(live, "", "Secret") && live.has_annotation(certificates::kCertificateNameAnnotation) &&
          !live.has_annotation(api::kAnnotationCertificate);
 }
 
@@ -90,17 +89,17 @@ Result<Found> ListOtherwise(const Context& ctx, kube::Client& client, const kube
   TRY(ctx.Check());
   const std::string name = kind.plural + "." + kind.group;
   Found unread{kind.version, {}, fmt::format("{} ({})", name, error.message)};
-  auto crd = client.Get(ctx, kube::Builtin("CustomResourceDefinition"), "", name);
+  const auto crd = lifecycle::ReadCrd(client, ctx, name);
   const bool not_served = error.code == Code::kNotFound;
-  if (!crd.ok() && crd.code() != Code::kNotFound) return (not_served ? crd.error() : error).With(name);
-  if (!crd.ok()) {
+  if (!crd.ok()) return (not_served ? crd.error() : error).With(name);
+  if (!*crd) {
     if (IsAggregated(ctx, client, kind)) return unread;
     return not_served ? NoneWhereItHasGone(ctx, client, kind, std::move(unread)) : error.With(name);
   }
-  if (!not_served && !NeedsWebhook(*crd)) return error.With(name);
+  if (!not_served && !NeedsWebhook(**crd)) return error.With(name);
   Found found;
   auto read = lifecycle::SeeReadable(
-      client, ctx, *crd, {.label_selector = selector, .max_bytes = kube::kMaxHeldBytes}, "",
+      client, ctx, **crd, {.label_selector = selector, .max_bytes = kube::kMaxHeldBytes}, "",
       [&](const kube::Resource& resource) {
         found = Found{resource.version, {}, ""};
       },

@@ -37,9 +37,8 @@ Remover::Remover(kube::Client& client, StatusWriter& writer)
 Result<std::vector<std::string>> Remover::ObjectsInUse(const Context& ctx, const std::vector<kube::ObjectId>& crds) {
   std::vector<std::string> found;
   for (const auto& id : crds) {
-    auto crd = client_.Get(ctx, kube::Builtin("CustomResourceDefinition"), "", id.name);
-    if (!crd.ok() && crd.code() == Code::kNotFound) continue;
-    if (!crd.ok()) return crd.error().With(id.ToString());
+    const auto crd = TRY_WITH(lifecycle::ReadCrd(client_, ctx, id.name), id.ToString());
+    if (!crd) continue;
     ReadObjects read = TRY_WITH(
         ListReadable(client_, ctx, *crd, {.limit = lifecycle::kUsersNamed + 1, .first_page = true}), id.ToString());
     for (const kube::Object& object : read.items) found.push_back(NameOf(object));

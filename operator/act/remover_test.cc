@@ -37,6 +37,8 @@ class RemoverTest : public ::testing::Test {
       if (request.path == "/apis/x/v1/as") response = Ok200(Objects(objects));
       if (!broken.empty() && request.path.ends_with(broken)) response.status = 500;
       MutexLock lock(mu_);
+      const bool is_none = by_proxy_ && request.path.ends_with("/as.x");
+      if (is_none) response = {.status = 404, .headers = {}, .body = "404 page not found"};
       if (!served_ && request.path.starts_with("/apis/x/")) response = {.status = 404, .headers = {}, .body = ""};
       if (request.method == "DELETE") deleted_.push_back(request.path);
       if (request.path.starts_with("/apis/x/")) listed_.push_back(request.path + "?" + request.query);
@@ -59,6 +61,7 @@ class RemoverTest : public ::testing::Test {
 
   Mutex mu_;
   bool served_ CAPI_GUARDED_BY(mu_) = true;
+  bool by_proxy_ CAPI_GUARDED_BY(mu_) = false;  // the answer for the CRD
   std::vector<std::string> listed_ CAPI_GUARDED_BY(mu_);
   std::vector<std::string> deleted_ CAPI_GUARDED_BY(mu_);
 };
@@ -91,6 +94,21 @@ TEST_F(RemoverTest, ACrdThatIsNotServedIsKept) {
   EXPECT_THAT(done.hold->message, HasSubstr("as.x: an API server doesn't serve any of its versions"));
   MutexLock lock(mu_);
   EXPECT_THAT(listed_, ElementsAre("/apis/x/v2/as?limit=6", "/apis/x/v1/as?limit=6"));
+  EXPECT_THAT(deleted_, ElementsAre());
+}
+
+// X1: a 404 of what stands before the API server says nothing of the CRD. It counted as "there is none, so no objects",
+// and the CRD was deleted a moment later.
+TEST_F(RemoverTest, A404OfAProxyKeepsTheCrd) {
+  {
+    MutexLock lock(mu_);
+    by_proxy_ = true;
+  }
+  Done done = RemoveBeside(1);
+  ASSERT_TRUE(done.hold);
+  EXPECT_EQ(done.hold->retry, Retry::kBackoff);
+  EXPECT_THAT(done.hold->message, HasSubstr("as.x: HTTP 404"));
+  MutexLock lock(mu_);
   EXPECT_THAT(deleted_, ElementsAre());
 }
 
