@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <map>
+#include <stdexcept>
 #include <thread>
 
 #include "base/testing/await.h"
@@ -213,6 +215,41 @@ TEST(Feed, TellsOfOneProvider) {
   EXPECT_EQ(watched.feed.Details(Sample().Key(), nothing), std::nullopt);
   EXPECT_EQ(watched.feed.Object(Sample().Key(), nothing), nullptr);
   EXPECT_NE(watched.feed.Object(Sample().Key(), SeesAll), nullptr);
+}
+
+// Throws once it is told to, and once alone. Thread-safe.
+struct Leads {
+  bool operator()() const {
+    if (throws->exchange(false)) throw std::runtime_error("a bug");
+    return true;
+  }
+  std::shared_ptr<std::atomic<bool>> throws = std::make_shared<std::atomic<bool>>(false);
+};
+
+// F7: whoever looks on comes again, and gets all; the operator goes on.
+TEST(Feed, WhatItTripsOverEndsItsStreamsAlone) {
+  const Leads leads;
+  Running running({}, leads);
+  auto stream = running.feed.Join(SeesAll);
+  *leads.throws = true;
+  running.Put({});
+  EXPECT_TRUE(::capi::Await([&] { return stream->ended(); }));
+  Reader reader(running.feed.Join(SeesAll));
+  running.Put(Core());
+  EXPECT_TRUE(reader.AwaitText("cluster-api"));
+  EXPECT_THAT(Snapshot(running.feed)["providers"], SizeIs(2));
+}
+
+// F7: what one viewer's request trips over nobody else was told of.
+TEST(Feed, ARequestThatFailsEndsTheStreamsOfOthers) {
+  const Leads leads;
+  Watched watched({}, leads);
+  auto stream = watched.feed.Join(SeesAll);
+  watched.Put({});
+  *leads.throws = true;
+  EXPECT_THROW(watched.feed.Snapshot(SeesAll), std::runtime_error);
+  EXPECT_TRUE(stream->ended());
+  EXPECT_THAT(Snapshot(watched.feed)["providers"], SizeIs(1));
 }
 
 TEST(Feed, EndsItsStreamsWithItsRun) {

@@ -52,9 +52,9 @@ inline kube::Object ObjectOf(const Sample& sample, int version = 1) {
 // A cache with a feed of it. Thread-compatible.
 class Watched {
  public:
-  explicit Watched(FeedOptions options = {})
-      : feed(
-            SystemClock(), [] { return true; }, options) {
+  explicit Watched(
+      FeedOptions options = {}, std::function<bool()> leads = [] { return true; })
+      : feed(SystemClock(), std::move(leads), options) {
     feed.Follow(cache);
   }
   void Put(const Sample& sample) {
