@@ -110,6 +110,21 @@ TEST_F(Page, AHeadIsNoViewer) {
   EXPECT_EQ(Get("/events").status, 503);
 }
 
+// B4: each of those who look on fetches data, too, on a connection of its own that stays: nobody's stream gives way.
+TEST_F(Page, ThereIsRoomForWhatEveryViewerFetches) {
+  http_testing::AllowDescriptors(4096);
+  Serve("127.0.0.1:0");
+  std::vector<std::unique_ptr<http_testing::RawClient>> clients;
+  for (const char* path : {"/events", "/data.json"}) {
+    for (size_t i = 0; i < FeedOptions().viewers; ++i) {
+      clients.push_back(std::make_unique<http_testing::RawClient>(server_->address()));
+      clients.back()->Write(std::string("GET ") + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+      ASSERT_THAT(clients.back()->ReadAnswer(), HasSubstr("HTTP/1.1 200")) << path << " " << i;
+    }
+  }
+  EXPECT_EQ(watched_.feed.Join(SeesAll), nullptr) << "a stream has ended";
+}
+
 // B5: nor does another site take a place, which could read nothing anyway.
 TEST_F(Page, OnLoopbackAnotherSiteGetsNothing) {
   Serve("127.0.0.1:0");
