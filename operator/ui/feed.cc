@@ -45,10 +45,12 @@ void Feed::Changed() {
 void Feed::OnChange(const ProviderCache::Change& change) {
   const std::string key = change.id.Key();
   MutexLock lock(mu_);
-  if (!change.is) {
+  // Gone; or made again while the watch was away, which tells of no deletion then.
+  const bool is_another = change.was && change.is && change.was->uid != change.is->uid;
+  if (!change.is || is_another) {
     facts_.erase(key);
     timeline_.Forget(key);
-  } else if (change.was && change.was->uid == change.is->uid) {
+  } else if (change.was) {
     timeline_.Note(key, change.was->status, change.is->status, clock_.Now());
   }
   Changed();

@@ -217,6 +217,22 @@ TEST(Feed, TellsOfOneProvider) {
   EXPECT_NE(watched.feed.Object(Sample().Key(), SeesAll), nullptr);
 }
 
+// B3: made again while the watch was away, which told of no deletion.
+TEST(Feed, AnotherObjectHasNothingOfTheFormerOne) {
+  Watched watched;
+  auto details = [&] { return *ParseJson(*watched.feed.Details(Sample().Key(), SeesAll)); };
+  watched.Put({});
+  watched.Put(Held("aws", api::reason::kInvalidSpec, "bad"));
+  watched.Pass({}, {});
+  ASSERT_THAT(details()["transitions"], SizeIs(1));
+  ASSERT_TRUE(details()["seen"].get<bool>());
+  Sample another;
+  another.uid = "another";
+  watched.Put(another);
+  EXPECT_THAT(details()["transitions"], SizeIs(0));
+  EXPECT_FALSE(details()["seen"].get<bool>());
+}
+
 // Throws once it is told to, and once alone. Thread-safe.
 struct Leads {
   bool operator()() const {
