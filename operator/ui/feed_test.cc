@@ -268,6 +268,20 @@ TEST(Feed, ARequestThatFailsEndsTheStreamsOfOthers) {
   EXPECT_THAT(Snapshot(watched.feed)["providers"], SizeIs(1));
 }
 
+// B4: by it a page knows that nothing is new, and a server that somebody is there.
+TEST(Feed, TellsThatItIsStillThere) {
+  Running running({.beat = Millis(20)});
+  Reader reader(running.feed.Join(SeesAll));
+  EXPECT_TRUE(reader.AwaitText(": still here"));
+}
+
+// B5: also where nothing changes.
+TEST(Feed, AViewerOfAQuietFleetHasToComeAgain) {
+  Running running({.beat = Millis(20), .longest = Millis(50)});
+  auto stream = running.feed.Join(SeesAll);
+  EXPECT_TRUE(::capi::Await([&] { return stream->ended(); }));
+}
+
 TEST(Feed, EndsItsStreamsWithItsRun) {
   std::shared_ptr<http::ServerStream> stream;
   {

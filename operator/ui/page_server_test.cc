@@ -67,6 +67,7 @@ TEST_F(Page, HasItsFilesAndAStrictPolicy) {
     EXPECT_THAT(policy, Not(HasSubstr("http")));
     EXPECT_EQ(response.headers.Get("X-Content-Type-Options"), "nosniff");
     EXPECT_EQ(response.headers.Get("Access-Control-Allow-Origin"), "");
+    EXPECT_EQ(response.headers.Get("Set-Cookie"), "");
   }
   EXPECT_EQ(Get("/").headers.Get("Content-Type"), "text/html; charset=utf-8");
   EXPECT_EQ(Get("/data.json").headers.Get("Cache-Control"), "no-store");
