@@ -258,7 +258,9 @@ std::string ThePage(const Context& ctx, const local::PlaneFolder& folder, const 
   auto cluster = ManagementCluster::Open({.kubeconfig = folder.OwnKubeconfig()}, getenv);
   if (!cluster.ok()) return "";
   const auto pods = cluster->client().List(ctx, kube::Builtin("Pod"), std::string(api::kOperatorNamespace));
-  const std::string page = pods.ok() ? PageAddress(pods->items) : "";
+  const auto supervisor = local::SupervisorOf(folder.Lock());
+  const bool runs = pods.ok() && supervisor.ok() && *supervisor;
+  const std::string page = runs ? PageAddress(pods->items, **supervisor) : "";
   return page.empty() ? "" : fmt::format("The status page is at {}\n", page);
 }
 
