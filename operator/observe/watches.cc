@@ -141,6 +141,26 @@ Status Watches::Run(const Context& ctx, const kube::Resource& resource, kube::In
   return Ok();
 }
 
+// The watch outlives its informer's thread, which its destructor joins.
+Status Watches::RunOwn(const Context& ctx, Watch& watch, std::function<void(kube::Object&)> transform) {
+  const Key& key = watch.key;
+  return Run(
+      ctx, key.resource,
+      {.ns = key.ns,
+       .label_selector = key.label_selector,
+       .field_selector = key.field_selector,
+       .metadata_only = key.metadata_only,
+       .transform = std::move(transform)},
+      [this, &watch](const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
+        handler_({.watch = watch.key,
+                  .users = watch.key.IsShared() ? std::set<std::string>() : watch.UserKeys(),
+                  .was = was,
+                  .is = is,
+                  .first = !watch.own.informer->Synced()});
+      },
+      watch.own);
+}
+
 // It is kept only once its thread runs: who comes next would wait for one that never begins.
 Result<std::shared_ptr<Watches::Watch>> Watches::Find(const Context& ctx, const Key& key,
                                                       std::function<void(kube::Object&)> transform) {
@@ -148,22 +168,7 @@ Result<std::shared_ptr<Watches::Watch>> Watches::Find(const Context& ctx, const 
   if (auto found = watches_.find(name); found != watches_.end()) return found->second;
   auto watch = std::make_shared<Watch>();
   watch->key = key;
-  Watch* raw = watch.get();  // the watch outlives its informer's thread, which its destructor joins
-  kube::InformerOptions options{.ns = key.ns,
-                                .label_selector = key.label_selector,
-                                .field_selector = key.field_selector,
-                                .metadata_only = key.metadata_only,
-                                .transform = std::move(transform)};
-  TRY(Run(
-      ctx, key.resource, std::move(options),
-      [this, raw](const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
-        handler_({.watch = raw->key,
-                  .users = raw->key.IsShared() ? std::set<std::string>() : raw->UserKeys(),
-                  .was = was,
-                  .is = is,
-                  .first = !raw->own.informer->Synced()});
-      },
-      watch->own));
+  TRY(RunOwn(ctx, *watch, std::move(transform)));
   watches_[name] = watch;
   return watch;
 }
@@ -255,28 +260,10 @@ Result<std::shared_ptr<Watches::Watch>> Watches::NewSelection(const Context& ctx
   if (watch->shared) {
     ++watch->shared->watches;
   } else {
-    TRY(Alone(ctx, *watch));
+    TRY(RunOwn(ctx, *watch, kube::DropManagedFields));
     if (watch->selection) kind.CountAlone(key.ns, 1);
   }
   return watch;
-}
-
-Status Watches::Alone(const Context& ctx, Watch& watch) {
-  return Run(
-      ctx, watch.key.resource,
-      {.ns = watch.key.ns,
-       .label_selector = watch.key.label_selector,
-       .field_selector = watch.key.field_selector,
-       .metadata_only = true,
-       .transform = kube::DropManagedFields},
-      [this, &watch](const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
-        handler_({.watch = watch.key,
-                  .users = watch.UserKeys(),
-                  .was = was,
-                  .is = is,
-                  .first = !watch.own.informer->Synced()});
-      },
-      watch.own);
 }
 
 // Few are watched one by one, so that nobody else's objects are seen.

@@ -94,6 +94,7 @@ class Watches {
       CAPI_REQUIRES(mu_);
   Status Run(const Context& ctx, const kube::Resource& resource, kube::InformerOptions options,
              kube::Informer::Handler handler, Feed& feed);
+  Status RunOwn(const Context& ctx, Watch& watch, std::function<void(kube::Object&)> transform);
   void Use(const std::string& name, Watch& watch, const std::string& user) CAPI_REQUIRES(mu_);
   Ended TakeUnused(const std::string& user) CAPI_EXCLUDES(mu_);
   void NoteEnd(const Key& key) CAPI_EXCLUDES(mu_);
@@ -103,7 +104,6 @@ class Watches {
   Result<std::shared_ptr<Watch>> StartSelection(const Context& ctx, const Key& key, const std::string& user)
       CAPI_EXCLUDES(mu_);
   Result<std::shared_ptr<Watch>> NewSelection(const Context& ctx, const Key& key, Kind& kind) CAPI_REQUIRES(mu_);
-  Status Alone(const Context& ctx, Watch& watch);
   // Null: it gets a watch of its own.
   Result<std::shared_ptr<Shared>> SharedFor(const Context& ctx, const Key& key, Kind& kind) CAPI_REQUIRES(mu_);
   Result<std::shared_ptr<Shared>> Share(const Context& ctx, const kube::Resource& resource, const std::string& ns,
