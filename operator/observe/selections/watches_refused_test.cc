@@ -168,6 +168,24 @@ TEST_F(SelectTest, AWatchIsSharedAgainOnceItIsAllowed) {
   EXPECT_EQ(server_.open(), size_t{kAlone} + 1);
 }
 
+// Those that it was made for may have gone before any of them was looked at again: the few that are left have theirs.
+TEST_F(SelectTest, AWatchThatNobodyHasMovedToEnds) {
+  UseUp();
+  server_.Refuse(kAll);
+  Change("ADDED", Secret("m", "a", 1));
+  EXPECT_THAT(Select(ByName("m", "a"), "u"), ElementsAre("a@1"));
+  server_.Refuse(kAll, 0);
+  clock_.Advance(std::chrono::minutes(11));
+  EXPECT_THAT(Select(ByName("m", "a"), "u"), ElementsAre("a@1"));
+  ASSERT_TRUE(Await([&] { return server_.IsWatched(kAll); }));
+  watches_.BeginUse("u");
+  watches_.EndUse("u");
+  EXPECT_TRUE(Await([&] { return server_.open() == kAlone; }));
+  EXPECT_FALSE(server_.IsWatched(kAll));
+  EXPECT_THAT(Select(ByName("m", "a"), "u"), ElementsAre("a@1"));
+  EXPECT_EQ(server_.watched(kAll), 2) << "for who is one too many, it begins anew";
+}
+
 // What is told of the end of a shared watch needs who is told: its thread was the last to hold it, and joined itself.
 TEST_F(SelectTest, AStopWaitsForWhatIsTold) {
   std::promise<void> lost, go_on;
