@@ -6,6 +6,7 @@
 #include <deque>
 #include <set>
 
+#include "kube/client/status_error.h"
 #include "kube/meta/object_conditions.h"
 #include "lifecycle/plan/crd_state.h"
 
@@ -105,9 +106,8 @@ class UserSearch {
 // Of a CRD that no version answered for. It is served from when it is Established until it is gone, though not by every
 // API server at once: each hears of it by itself. Before and after that there are no objects of it.
 Status NoneWhereItIsNotServed(kube::Client& client, const Context& ctx, const std::string& crd) {
-  auto live = client.Get(ctx, kube::Builtin("CustomResourceDefinition"), "", crd);
-  if (!live.ok() && live.code() == Code::kNotFound) return Ok();
-  if (!live.ok()) return live.error().With(crd);
+  const auto live = TRY_WITH(ReadCrd(client, ctx, crd), crd);
+  if (!live) return Ok();
   const auto conditions = kube::Conditions(*live);
   const auto* established = kube::FindCondition(conditions, "Established");
   if (established != nullptr && established->status == "False") return Ok();
@@ -119,6 +119,15 @@ Status NoneWhereItIsNotServed(kube::Client& client, const Context& ctx, const st
 }
 
 }  // namespace
+
+Result<std::optional<kube::Object>> ReadCrd(kube::Client& client, const Context& ctx, const std::string& name) {
+  auto live = client.Get(ctx, kube::Builtin("CustomResourceDefinition"), "", name);
+  if (live.ok()) return std::optional(std::move(live).value());
+  if (kube::IsGone(live.error())) return std::optional<kube::Object>();
+  Error error = live.error();
+  if (error.code == Code::kNotFound) error.code = Code::kUnavailable;
+  return error;
+}
 
 Result<std::vector<kube::Resource>> ReadableResources(const kube::Object& crd) {
   const CrdState state = StateOf(crd);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,10 @@
 #include "kube/meta/object.h"
 
 namespace capi::lifecycle {
+
+// The CRD as the server has it now; nullopt where there is none. kUnavailable for a 404 that isn't about it: it comes
+// of a proxy before the API server, say, and nothing may be deleted for it (X1, X2).
+Result<std::optional<kube::Object>> ReadCrd(kube::Client& client, const Context& ctx, const std::string& name);
 
 // The versions to read objects of a CRD at (P3), best first: those in storedVersions, the storage version before
 // others, so that no conversion is needed where all objects are stored at one of them. kUnavailable where no such

@@ -54,12 +54,17 @@ class FindUsersTest : public ::testing::Test {
   int asked_ CAPI_GUARDED_BY(mu_) = 0;
   std::map<std::string, int> fails_ CAPI_GUARDED_BY(mu_);  // after so many pages
   int fails_with_ CAPI_GUARDED_BY(mu_) = 500;
+  bool by_proxy_ CAPI_GUARDED_BY(mu_) = false;  // that there is no CRD
 
  private:
   http::Response Answer(const http::ServerRequest& request) CAPI_REQUIRES(mu_) {
     auto fails = fails_.find(request.path);
     if (fails != fails_.end() && fails->second-- == 0) return {.status = fails_with_, .headers = {}, .body = "{}"};
     auto found = items_.find(request.path);
+    const bool is_crd = request.path.starts_with("/apis/apiextensions.k8s.io/");
+    if (found == items_.end() && is_crd && !by_proxy_) {
+      return {.status = 404, .headers = {}, .body = R"({"kind":"Status","reason":"NotFound","message":"gone"})"};
+    }
     if (found == items_.end()) return {.status = 404, .headers = {}, .body = "404 page not found"};
     const size_t at = request.query.find("continue=");
     const size_t first = at == std::string::npos ? 0 : std::stoul(request.query.substr(at + 9));
@@ -134,8 +139,7 @@ TEST_F(FindUsersTest, ByLabelKindAndOwners) {
   EXPECT_EQ(Find({Crd("cluster.x-k8s.io", "Machine")}), "Machine m") << "a kind that exists for one Cluster alone";
 }
 
-// X2, P3: what was seen at a version that then can't be read doesn't count twice; nor does what a kind had that is
-// gone.
+// X2, P3: what was seen at a version that then can't be read doesn't count twice.
 TEST_F(FindUsersTest, AnotherVersionBeginsAnew) {
   const kube::Object crd = Crd("x", "A", R"([{"name":"v1","served":true},{"name":"v2","served":true,"storage":true}])");
   {
@@ -147,6 +151,39 @@ TEST_F(FindUsersTest, AnotherVersionBeginsAnew) {
   Has("/apis/x/v2/A", {Labelled("1"), Thing("o", "2"), Labelled("2")});
   Has("/apis/x/v1/B", {Labelled("b")});
   EXPECT_EQ(Find({Crd("x", "B"), crd}, 9), "B b, A 1, A 2, A o");
+}
+
+// X2: nor does what a kind had that went while it was read.
+TEST_F(FindUsersTest, WhatAKindHadThatIsGoneDoesntCount) {
+  {
+    MutexLock lock(mu_);
+    page_ = 1;
+    fails_["/apis/x/v1/A"] = 1;
+    fails_with_ = 404;
+  }
+  Has("/apis/x/v1/A", {Labelled("1"), Labelled("2")});
+  Has("/apis/x/v1/B", {Labelled("b")});
+  EXPECT_EQ(Find({Crd("x", "A"), Crd("x", "B")}), "B b");
+}
+
+// X1, X2: what stands before the API server answered all requests for a moment. Its 404s were "the CRD is gone", so
+// that nobody used its provider, which was removed.
+TEST_F(FindUsersTest, A404OfAProxySaysNothingOfACrd) {
+  const kube::Object crd = Crd("x", "A");
+  for (bool by_proxy : {false, true}) {
+    {
+      MutexLock lock(mu_);
+      by_proxy_ = by_proxy;
+    }
+    const Context ctx = Context{}.WithTimeout(Seconds(30));
+    auto users = FindUsers(client(), ctx, {&crd}, 3);
+    EXPECT_EQ(users.ok(), !by_proxy);
+    EXPECT_EQ(ListReadable(client(), ctx, crd).ok(), !by_proxy);
+    EXPECT_EQ(ReadCrd(client(), ctx, "A.x").ok(), !by_proxy);
+    if (users.ok()) continue;
+    EXPECT_EQ(users.code(), Code::kUnavailable) << "it passes";
+    EXPECT_TRUE(users.error().message.starts_with("A.x: HTTP 404")) << users.error().message;
+  }
 }
 
 // F8: the token of a page has expired, and the server has no other one: what was seen before doesn't count twice.

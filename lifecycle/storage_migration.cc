@@ -6,6 +6,7 @@
 
 #include "kube/client/status_error.h"
 #include "kube/meta/kind.h"
+#include "lifecycle/in_use.h"
 
 namespace capi::lifecycle {
 namespace {
@@ -49,7 +50,7 @@ struct StorageMigration::Walk {
 Result<std::string> StorageMigration::Migrate(const Context& ctx, const std::string& name, MigrationCursor& cursor,
                                               const GoOn& go_on) {
   auto mark = Look(ctx, name);
-  if (!mark.ok() && mark.code() == Code::kNotFound) return std::string();
+  if (!mark.ok() && kube::IsGone(mark.error())) return std::string();
   if (!mark.ok()) return mark.error().With(name);
   const Mark& before = *mark;
   const CrdState& crd = before.crd;
@@ -147,7 +148,7 @@ Result<bool> StorageMigration::HasGone(const Context& ctx, const Walk& walk, con
                                        const std::string& name) {
   auto live = client_.Get(ctx, walk.resource, ns, name, {.metadata_only = true});
   if (live.ok()) return false;
-  if (live.code() == Code::kNotFound && !kube::IsNoSuchPath(live.error())) return true;
+  if (kube::IsGone(live.error())) return true;
   return live.error();
 }
 
@@ -172,10 +173,8 @@ Result<CrdStates> LiveCrds(const Context& ctx, kube::Client& client, const std::
   CrdStates out;
   for (const kube::Manifest& manifest : manifests) {
     if (!kube::IsCrd(manifest.id)) continue;
-    auto crd = client.Get(ctx, kube::Builtin("CustomResourceDefinition"), "", manifest.id.name);
-    if (!crd.ok() && crd.code() == Code::kNotFound) continue;
-    if (!crd.ok()) return crd.error().With(manifest.id.ToString());
-    out[manifest.id.name] = StateOf(*crd);
+    const auto crd = TRY_WITH(ReadCrd(client, ctx, manifest.id.name), manifest.id.ToString());
+    if (crd) out[manifest.id.name] = StateOf(*crd);
   }
   return out;
 }

@@ -14,6 +14,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 // A server with things n/a, n/b and so on, in pages of two, and their CRD.
 class StorageMigrationTest : public ::testing::Test {
@@ -34,6 +35,11 @@ class StorageMigrationTest : public ::testing::Test {
     TRY(StorageMigration(*client_).Migrate(Context{}.WithTimeout(Seconds(30)), "things.x", cursor, go_on_));
     return Ok();
   }
+  bool ReadsCrds() {
+    kube::Manifest crd;
+    crd.id = {"apiextensions.k8s.io", "CustomResourceDefinition", "", "things.x"};
+    return LiveCrds(Context{}.WithTimeout(Seconds(30)), *client_, {crd}).ok();
+  }
   std::vector<std::string> Written() {
     MutexLock lock(mu_);
     return written_;
@@ -49,12 +55,14 @@ class StorageMigrationTest : public ::testing::Test {
   int token_expires_ CAPI_GUARDED_BY(mu_) = 0;  // pages until then; 0 for never
   int generation_ CAPI_GUARDED_BY(mu_) = 1;
   bool trimmed_ CAPI_GUARDED_BY(mu_) = false;
+  std::string no_crd_ CAPI_GUARDED_BY(mu_);    // with a 404
   bool endless_ CAPI_GUARDED_BY(mu_) = false;  // the second page is the next one again
 
  private:
   http::Response Answer(const http::ServerRequest& request) CAPI_REQUIRES(mu_) {
     http::Response response{.status = 200, .headers = {}, .body = "{}"};
     if (request.path.starts_with("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.x")) {
+      if (!no_crd_.empty()) return {.status = 404, .headers = {}, .body = no_crd_};
       if (request.method == "PATCH") trimmed_ = true;
       Json versions = {{{"name", "v1"}, {"served", true}}, {{"name", "v2"}, {"served", true}, {"storage", true}}};
       if (has_status_) versions[1]["subresources"] = {{"status", Json::object()}};
@@ -124,6 +132,20 @@ TEST_F(StorageMigrationTest, ObjectsThatVanishOrConflictAreNoError) {
   EXPECT_EQ(cursor.objects, 5u);
   MutexLock lock(mu_);
   EXPECT_TRUE(trimmed_);
+}
+
+// U3: a CRD that is gone has nothing to migrate, which a proxy's 404 doesn't say.
+TEST_F(StorageMigrationTest, ACrdThatIsGoneNeedsNone) {
+  for (bool gone : {true, false}) {
+    {
+      MutexLock lock(mu_);
+      no_crd_ = gone ? R"({"kind":"Status","reason":"NotFound","message":"gone"})" : "404 page not found";
+    }
+    MigrationCursor cursor;
+    EXPECT_EQ(Migrate(cursor).ok(), gone);
+    EXPECT_EQ(ReadsCrds(), gone);
+  }
+  EXPECT_THAT(Written(), IsEmpty());
 }
 
 // U3: a 404 may be that of a version or a subresource. An object that is still there was not written. So is, of two API

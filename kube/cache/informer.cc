@@ -135,22 +135,14 @@ class Informer::Impl {
 
   Status Include(const Context& ctx, const std::function<void()>& widen,
                  const std::function<Result<ObjectList>()>& list) {
-    Part part(*this);
-    TRY(BeginPart(ctx, widen, part));
-    std::vector<ObjectPtr> added;
-    Status included = Guarded(ctx, [&]() -> Status {
-      auto listed = list();
-      if (!listed.ok()) return listed.error();
-      Store::Objects objects;
-      for (Object& object : listed->items) {
-        Store::Key key{object.ns(), object.name()};
-        objects[std::move(key)] = Trimmed(std::move(object));
+    for (;;) {
+      auto changes = TRY(IncludeOnce(ctx, widen, list));
+      if (changes) {
+        for (const Store::Change& change : *changes) Tell(ctx, change);
+        return Ok();
       }
-      added = Add(part, std::move(objects));
-      return Ok();
-    });
-    for (const ObjectPtr& object : added) Tell(ctx, {nullptr, object});
-    return included;
+      TRY_WITH(ctx.Check(), "waiting for " + resource.plural);
+    }
   }
 
   void Prune(std::string_view ns) {
@@ -249,19 +241,40 @@ class Informer::Impl {
     return Ok();
   }
 
-  // A whole listing meanwhile is at least as good, too. Returns what is new in the store.
-  std::vector<ObjectPtr> Add(const Part& part, Store::Objects objects) {
-    std::vector<ObjectPtr> added;
+  Result<std::optional<std::vector<Store::Change>>> IncludeOnce(const Context& ctx, const std::function<void()>& widen,
+                                                                const std::function<Result<ObjectList>()>& list) {
+    Part part(*this);
+    TRY(BeginPart(ctx, widen, part));
+    std::optional<std::vector<Store::Change>> changes;
+    TRY(Guarded(ctx, [&]() -> Status {
+      auto listed = list();
+      if (!listed.ok()) return listed.error();
+      Store::Objects objects;
+      for (Object& object : listed->items) {
+        Store::Key key{object.ns(), object.name()};
+        objects[std::move(key)] = Trimmed(std::move(object));
+      }
+      changes = Add(part, std::move(objects));
+      return Ok();
+    }));
+    return changes;
+  }
+
+  // What is new in the store. Nullopt where a whole listing lay beside this one: nobody can tell which is newer then.
+  // (Not by versions: after a restored etcd, all that is stored has a larger one than the listing.)
+  std::optional<std::vector<Store::Change>> Add(const Part& part, Store::Objects objects) {
+    std::vector<Store::Change> changes;
     MutexLock lock(mu_);
+    if (listing_ || part.replaced != replaced_) return std::nullopt;
     for (auto& [key, object] : objects) {
-      if (part.replaced != replaced_ || store.Get(key.first, key.second)) continue;
+      const ObjectPtr known = store.Get(key.first, key.second);
+      if (known && !IsOlder(known->resource_version(), object->resource_version())) continue;
       auto told = part.told.find(key);
       if (told != part.told.end() && !IsOlder(told->second, object->resource_version())) continue;
       if (options_.keep && !options_.keep(*object)) continue;
-      store.Put(object);
-      added.push_back(std::move(object));
+      if (auto change = store.Put(std::move(object))) changes.push_back(*std::move(change));
     }
-    return added;
+    return changes;
   }
 
   // One request after which the next step is clear, or a list and a watch.

@@ -74,8 +74,9 @@ class Informer {
   // `keep` takes more from now on: `widen` makes it so, while no listing is under way, and `list` asks the server for
   // what is there of that. When this returns, it is in the store, and the watch tells each later change: no event is
   // lost between the two, and no state of an object comes back that is older than the listed one. The handler is told,
-  // in this thread, of what the store didn't have, as added. An error: what is there of it may be missing; kUnavailable
-  // where a listing lasts: it is waited for no longer than the context, and all who come wait 20 seconds together.
+  // in this thread, of what the store didn't have, or had at an older version. Where a listing of all began or ended
+  // meanwhile, both are called again. An error: what is there of it may be missing; kUnavailable where a listing lasts:
+  // it is waited for no longer than the context, and all who come wait 20 seconds together.
   Status Include(const Context& ctx, const std::function<void()>& widen,
                  const std::function<Result<ObjectList>()>& list);
   // `keep` takes less in that namespace: what it doesn't is dropped, which nobody is told.

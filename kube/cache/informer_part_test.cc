@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <future>
 #include <set>
 #include <thread>
@@ -180,6 +181,25 @@ TEST(InformerOfAPart, NoEventIsLostWhileMoreIsIncluded) {
   }
 }
 
+// F11: what was stored for somebody else, at an older version: who selects by a label that it has by now would miss it.
+TEST(InformerOfAPart, WhatIsStoredAtAnOlderVersionIsReplaced) {
+  Driven d;
+  d.wanted = {"b"};
+  d.Run({[&](const auto& deliver) -> Status {
+    TRY(Driven::Initial(deliver, {Event(kAdded, "b", "4")}));
+    TRY(deliver(Event(kModified, "b", "8")));
+    d.told.clear();
+    TRY(d.Include("b", [] { return Result<ObjectList>(ListOf("b", "7")); }));
+    EXPECT_THAT(d.Stored(), ElementsAre("b@8"));
+    TRY(d.Include("b", [] { return Result<ObjectList>(ListOf("b", "12")); }));
+    EXPECT_THAT(d.Stored(), ElementsAre("b@12"));
+    TRY(deliver(Event(kModified, "b", "10")));
+    return deliver(Event(kModified, "b", "12"));
+  }});
+  EXPECT_THAT(d.told, ElementsAre("b@8>b@12"));
+  EXPECT_THAT(d.Stored(), ElementsAre("b@12"));
+}
+
 // F11: a listing that began before would be missing it.
 TEST(InformerOfAPart, NothingIsIncludedWhileAListingIsUnderWay) {
   Driven d;
@@ -207,6 +227,7 @@ TEST(InformerOfAPart, AListingIsWaitedForOnce) {
   const Error slow{Code::kRateLimited, "slowly", {}};
   d.Run({[&](const auto& deliver) -> Status {
            TRY(Driven::Initial(deliver, {}));
+           d.clock.Advance(Seconds(60));  // the next listing has 20 seconds of its own
            return Error{Code::kGone, "too old", {}};
          },
          [&](const auto&) -> Status {
@@ -262,34 +283,66 @@ TEST(InformerOfAPart, WhatIsNotWantedAnyMoreIsNotIncluded) {
     }});
     EXPECT_EQ(d.Stored(), listed == std::string("8") ? std::vector<std::string>() : std::vector<std::string>{"b@12"});
   }
+  Driven d;
+  d.Run({[&](const auto& deliver) -> Status {
+    TRY(Driven::Initial(deliver, {}));
+    return d.Include("b", [&] {
+      d.wanted.erase("b");
+      return Result<ObjectList>(ListOf("b", "8"));
+    });
+  }});
+  EXPECT_THAT(d.Stored(), IsEmpty());
 }
 
-// F11: everything is listed anew while the answer is on its way: that has the last word.
+// F11: everything is listed anew while the answer is on its way, from before or after it: nobody can tell, so it is
+// asked for again.
 TEST(InformerOfAPart, AListingMeanwhileCounts) {
-  Driven d;
-  std::promise<void> asked, listed;
-  std::thread other;
-  d.Run({[&](const auto& deliver) -> Status {
-           TRY(Driven::Initial(deliver, {}));
-           other = std::thread([&] {
-             Status included = d.Include("b", [&]() -> Result<ObjectList> {
-               asked.set_value();
-               listed.get_future().wait();
-               return ListOf("b", "8");
-             });
-             EXPECT_TRUE(included.ok());
-           });
-           asked.get_future().wait();
-           return Error{Code::kGone, "too old", {}};
-         },
-         [&](const auto& deliver) -> Status {
-           TRY(Driven::Initial(deliver, {Event(kAdded, "foreign", "9")}));
-           listed.set_value();
-           other.join();
-           return Ok();
-         }});
-  EXPECT_THAT(d.told, IsEmpty()) << "it is gone by then";
-  EXPECT_THAT(d.Stored(), IsEmpty());
+  struct Case {
+    std::string_view name;
+    std::vector<std::string> answers;  // versions of "b", "" for none
+    bool listing_ends;                 // before the first answer
+    std::vector<std::string> told;
+  };
+  const Case cases[] = {
+      {"it is gone by then", {"8", ""}, true, {}},
+      {"it came after the listing", {"8", "8"}, true, {"->b@8"}},
+      {"the listing lasts", {"8"}, false, {}},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    Driven d;
+    std::promise<void> asked, listed;
+    std::thread other;
+    size_t answered = 0;
+    auto list = [&]() -> Result<ObjectList> {
+      if (answered == 0) {
+        asked.set_value();
+        listed.get_future().wait();
+      }
+      const std::string version = answered < c.answers.size() ? c.answers[answered] : "";
+      ++answered;
+      return version.empty() ? ObjectList() : ListOf("b", version);
+    };
+    auto answer = [&] {
+      listed.set_value();
+      other.join();
+    };
+    d.Run({[&](const auto& deliver) -> Status {
+             TRY(Driven::Initial(deliver, {}));
+             other = std::thread([&] { EXPECT_EQ(d.Include("b", list).ok(), c.listing_ends); });
+             asked.get_future().wait();
+             return Error{Code::kGone, "too old", {}};
+           },
+           [&](const auto& deliver) -> Status {
+             if (!c.listing_ends) answer();
+             TRY(Driven::Initial(deliver, {Event(kAdded, "foreign", "9")}));
+             if (c.listing_ends) answer();
+             return Ok();
+           }});
+    EXPECT_EQ(answered, c.answers.size());
+    EXPECT_EQ(d.told, c.told);
+    EXPECT_EQ(d.Stored().size(), c.told.size());
+  }
 }
 
 // F11: what was included is missed by the next listing, though the watch never told of it.
@@ -365,8 +418,9 @@ TEST(InformerOfAPart, IsGivenUpWhereItIsRefused) {
         sessions.push_back([&, end = c.ends[i % c.ends.size()]](const auto& deliver) -> Status {
           ++begun;
           EXPECT_FALSE(d.given_up);
-          if (end.code == kOk.code) return Driven::Initial(deliver, {});
-          return end;
+          if (end.code != kOk.code) return end;
+          d.clock.Advance(Seconds(60));  // what comes then is no part of what was before
+          return Driven::Initial(deliver, {});
         });
       }
       d.Run(std::move(sessions));
@@ -391,16 +445,24 @@ TEST(InformerOfAPart, WhoWaitsLearnsOfARefusalThatLasts) {
 }
 
 // F11: however many foreign objects there are, where the server doesn't stream lists: pages that nobody wants take no
-// place.
+// place. The watch tells what has changed since before the first of them.
 TEST(InformerOfAPart, ReadsAsMuchAsThereIs) {
   constexpr int kPages = 2'500;
-  auto server = http::Server::Start({}, [](const http::ServerRequest& request) -> http::Response {
+  std::atomic<int> version = 5;
+  std::atomic<bool> watched = false;
+  std::promise<std::string> watched_from;
+  auto server = http::Server::Start({}, [&](const http::ServerRequest& request) -> http::Response {
     if (request.query.find("watch=true") != std::string::npos) {
+      const size_t at = request.query.find("resourceVersion=");
+      const bool initial = request.query.find("sendInitialEvents") != std::string::npos;
+      if (!initial && !watched.exchange(true)) {
+        watched_from.set_value(request.query.substr(at, request.query.find('&', at) - at));
+      }
       return {.status = 400, .headers = {}, .body = R"({"kind":"Status","reason":"BadRequest","code":400})"};
     }
     const size_t at = request.query.find("continue=");
     const int page = at == std::string::npos ? 0 : std::stoi(request.query.substr(at + 9));
-    Json list = {{"metadata", {{"resourceVersion", "5"}}}, {"items", Json::array()}};
+    Json list = {{"metadata", {{"resourceVersion", std::to_string(version++)}}}, {"items", Json::array()}};
     if (page + 1 < kPages) list["metadata"]["continue"] = std::to_string(page + 1);
     list["items"].push_back(Thing("s" + std::to_string(page), "3").json());
     return {.status = 200, .headers = {}, .body = ToJsonText(list)};
@@ -414,6 +476,9 @@ TEST(InformerOfAPart, ReadsAsMuchAsThereIs) {
   EXPECT_TRUE(informer.AwaitState(Context{}.WithTimeout(Seconds(60))).ok());
   ASSERT_EQ(informer.List().size(), 1u);
   EXPECT_EQ(informer.List()[0]->name(), "s2400");
+  auto from = watched_from.get_future();
+  ASSERT_EQ(from.wait_for(std::chrono::seconds(60)), std::future_status::ready);
+  EXPECT_EQ(from.get(), "resourceVersion=5");
 }
 
 }  // namespace

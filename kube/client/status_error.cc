@@ -161,6 +161,8 @@ std::string Quoted(std::string_view body) {
 
 bool IsNoSuchPath(const Error& error) { return error.code == Code::kNotFound && error.message.starts_with(kNoStatus); }
 
+bool IsGone(const Error& error) { return error.code == Code::kNotFound && !IsNoSuchPath(error); }
+
 bool StorageInitializing(const Error& error) {
   return error.code == Code::kUnavailable && error.message.find(kInitializing) != error.message.npos;
 }

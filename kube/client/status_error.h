@@ -25,6 +25,9 @@ Error ErrorFromResponse(const http::Response& response);
 // The server has no such path: it doesn't serve that version of a kind, which says nothing of the object.
 bool IsNoSuchPath(const Error& error);
 
+// There is no such object. A 404 of its path isn't that: whoever stands before the API server may have said it.
+bool IsGone(const Error& error);
+
 // Storage of a kind is (re)initializing: over in a tenth of a second after a CRD is Established, and lasting while a
 // conversion webhook is down (docs/behaviour.md P3). Its Retry-After of a second fits neither, so the error has none.
 bool StorageInitializing(const Error& error);

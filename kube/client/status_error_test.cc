@@ -174,6 +174,13 @@ TEST(ErrorFromResponse, TellsAPathThatIsNotServedFromAnObjectThatIsNotThere) {
   EXPECT_TRUE(no_path(404, "404 page not found\n"));
   EXPECT_FALSE(no_path(404, R"({"kind":"Status","reason":"NotFound","code":404,"message":"foxes \"a\" not found"})"));
   EXPECT_FALSE(no_path(503, "404 page not found\n"));
+  auto gone = [](int status, std::string body) {
+    return IsGone(ErrorFromResponse({.status = status, .headers = {}, .body = std::move(body)}));
+  };
+  EXPECT_FALSE(gone(404, "404 page not found\n"));
+  EXPECT_FALSE(gone(404, ""));
+  EXPECT_TRUE(gone(404, R"({"kind":"Status","reason":"NotFound","code":404,"message":"foxes \"a\" not found"})"));
+  EXPECT_FALSE(gone(410, R"({"kind":"Status","reason":"Gone","code":410,"message":"too old"})"));
 }
 
 TEST(ErrorFromResponse, TakesTheHeaderAndBareAnswers) {

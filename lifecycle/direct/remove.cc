@@ -41,10 +41,8 @@ Result<bool> HasObjects(const Context& ctx, kube::Client& client, const kube::Ob
 // Whoever makes one while the rest goes would lose it with the CRD.
 Status CheckNoObjects(const Context& ctx, kube::Client& client, const std::vector<kube::ObjectId>& crds) {
   for (const kube::ObjectId& id : crds) {
-    auto crd = client.Get(ctx, kube::Builtin("CustomResourceDefinition"), "", id.name);
-    if (!crd.ok() && crd.code() == Code::kNotFound) continue;
-    if (!crd.ok()) return crd.error().With(id.ToString());
-    if (crd->deleting() || !TRY(HasObjects(ctx, client, *crd))) continue;
+    const auto crd = TRY_WITH(ReadCrd(client, ctx, id.name), id.ToString());
+    if (!crd || crd->deleting() || !TRY(HasObjects(ctx, client, *crd))) continue;
     return Error{Code::kFailedPrecondition,
                  fmt::format("{} has objects, which would go with it; delete them first, or leave out --include-crd",
                              id.ToString()),

@@ -117,11 +117,8 @@ Result<std::optional<CrdState>> Observer::LiveCrd(const Context& ctx, const std:
   auto kind = client_.mapper().For(ctx, {crd.crd_group, crd.crd_kind});
   if (!kind.ok() && kind.code() == Code::kNotFound) return std::optional<CrdState>();
   if (!kind.ok() && kind.code() != Code::kUnavailable) return kind.error();
-  auto live = client_.Get(ctx.InOwnName(), kube::Builtin("CustomResourceDefinition"), "", crd.id.name);
-  if (!live.ok() && live.code() == Code::kNotFound) return std::optional<CrdState>();
-  if (!live.ok()) return live.error().With(crd.id.ToString());
-  SlimCrd(*live);
-  return std::optional<CrdState>(StateOf(*live));
+  const kube::ObjectPtr live = TRY(ReadCrd(ctx, crd.id));
+  return live ? std::optional<CrdState>(StateOf(*live)) : std::nullopt;
 }
 
 }  // namespace capi::ops

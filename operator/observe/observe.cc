@@ -1,8 +1,8 @@
 #include "operator/observe/observe.h"
 
-#include "kube/client/status_error.h"
 #include "kube/meta/kind.h"
 #include "lifecycle/clusterctl_inventory.h"
+#include "lifecycle/in_use.h"
 #include "operator/decide/adoption.h"
 #include "operator/decide/certificates/bundles.h"
 #include "operator/decide/rules.h"
@@ -130,6 +130,13 @@ void Observer::Forget(const std::string& key) {
   awaited_groups_.erase(key);
 }
 
+Result<kube::ObjectPtr> Observer::ReadCrd(const Context& ctx, const kube::ObjectId& id) {
+  auto live = TRY_WITH(lifecycle::ReadCrd(client_, ctx.InOwnName(), id.name), id.ToString());
+  if (!live) return kube::ObjectPtr();
+  SlimCrd(*live);
+  return kube::ObjectPtr(std::make_shared<const kube::Object>(*std::move(live)));
+}
+
 // Those of the inventory that are there. The watch doesn't show one that has lost its label, and who uses it uses it
 // all the same (X2).
 Result<std::vector<kube::ObjectPtr>> Observer::CrdsInUse(const Context& ctx, const std::string& key,
@@ -139,14 +146,8 @@ Result<std::vector<kube::ObjectPtr>> Observer::CrdsInUse(const Context& ctx, con
   for (const auto& [id, entry] : inventory.entries()) {
     if (!IsCrd(id)) continue;
     kube::ObjectPtr crd = informer->Get("", id.name);
-    if (!crd) {
-      auto live = client_.Get(ctx.InOwnName(), kube::Builtin("CustomResourceDefinition"), "", id.name);
-      if (!live.ok() && live.code() == Code::kNotFound && !kube::IsNoSuchPath(live.error())) continue;
-      if (!live.ok()) return live.error().With(id.ToString());
-      SlimCrd(*live);
-      crd = std::make_shared<const kube::Object>(std::move(live).value());
-    }
-    crds.push_back(std::move(crd));
+    if (!crd) crd = TRY(ReadCrd(ctx, id));
+    if (crd) crds.push_back(std::move(crd));
   }
   return crds;
 }

@@ -92,6 +92,8 @@ class Observer {
   using KindWatches = std::map<std::pair<kube::GroupKind, std::string>, std::shared_ptr<kube::Informer>>;
   Result<KindWatches> WatchesOf(const Context& ctx, const std::string& key, const kube::Inventory& inventory);
   Result<bool> NamespaceGoing(const Context& ctx, const std::string& key, const std::string& ns);
+  // Past the watch, which shows those with our label alone; null where there is none.
+  Result<kube::ObjectPtr> ReadCrd(const Context& ctx, const kube::ObjectId& id);
   Result<std::vector<kube::ObjectPtr>> CrdsInUse(const Context& ctx, const std::string& key,
                                                  const kube::Inventory& inventory);
   Status ObserveUse(const Context& ctx, const std::string& key, Observation& o);

@@ -443,6 +443,8 @@ TEST_F(ObserveTest, ACrdWithoutItsLabelIsInUseAllTheSame) {
   EXPECT_TRUE(look().users.empty() && !look().users_error) << "it is gone";
   server_.Answer(crds + "/as.x", "{");
   EXPECT_TRUE(look().users.empty() && look().users_error) << "nobody can tell";
+  server_.Answer(crds + "/as.x", "404 page not found\n", 404);
+  EXPECT_TRUE(look().users.empty() && look().users_error) << "a proxy's answer tells nothing of it";
   server_.Answer(crds + "/as.x", ToJsonText(CrdOfAs()->json()));
   EXPECT_THAT(look().users, ElementsAre("A a"));
 }

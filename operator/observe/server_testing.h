@@ -31,9 +31,9 @@ class WatchServer {
     MutexLock lock(mu_);
     collections_[collection] = std::move(objects);
   }
-  void Answer(const std::string& path, std::string body) {
+  void Answer(const std::string& path, std::string body, int status = 200) {
     MutexLock lock(mu_);
-    answers_[path] = std::move(body);
+    answers_[path] = {status, std::move(body)};
   }
   // The status that is the answer to each request that isn't a GET, by its path. In several threads at once.
   void AnswerWrites(std::function<int(const std::string& path)> status) {
@@ -184,7 +184,8 @@ class WatchServer {
     int status = 200;
     std::string body;
     if (auto it = answers_.find(path); it != answers_.end()) {
-      body = it->second;
+      status = it->second.first;
+      body = it->second.second;
     } else if (auto list = collections_.find(path); list != collections_.end() && !watch) {
       ++listed_[path];
       Json items = Json::array();
@@ -218,7 +219,7 @@ class WatchServer {
 
   Mutex mu_;
   std::map<std::string, std::vector<Json>> collections_;
-  std::map<std::string, std::string> answers_;
+  std::map<std::string, std::pair<int, std::string>> answers_;
   std::map<std::string, int> refused_;
   std::function<void()> on_refusal_;
   std::function<int(const std::string&)> write_status_;

@@ -22,8 +22,10 @@ _PURE = [
         "observe/slim observe/tracks options report/provider_metrics report/resyncs report/secret_values report/status_change report/summarize report/summarize_updates wakes"
     ).split()
 ]
-# The rest needs the watches of a cluster.
-_IN_USE = ("IsOfOneCluster", "BelongsByItself", "ReadableResources", "StillBelongs")
+# The rest makes text, or lists at a server in other tests' programs.
+_IN_USE = ("IsOfOneCluster", "BelongsByItself", "ReadCrd", "ReadableResources", "StillBelongs")
+# A search, which its test's own server answers.
+_SEARCH = ("Begin", "IsFull", "See", "Take", "FindUsers")
 # Have unit tests beside them, and are no targets, each for its reason.
 LEFT_OUT = {
     "operator/act/install/installer.cc": "goes through its steps at a server, and most of it is seen on a control plane alone",
@@ -84,6 +86,7 @@ TARGETS = (
     + [Target("operator/ui/timeline.cc", _EXPRESSIONS, "operator_ui_test")]
     + [Target("operator/metrics_readers.cc", _EXPRESSIONS, "operator_test"), Target("operator/review_turns.cc", _EXPRESSIONS, "operator_test")]
     + [Target("lifecycle/in_use.cc", _EXPRESSIONS, "lifecycle_test", _IN_USE)]
+    + [Target("lifecycle/in_use.cc", ("drop", *_EXPRESSIONS), "lifecycle_test", _SEARCH)]
     + [Target(f"lifecycle/{name}.cc", _EXPRESSIONS, "lifecycle_test") for name in ("deletion", "plan/crd_stages", "plan/removal")]
     + [Target(f"lifecycle/plan/{name}.cc", _EXPRESSIONS, "operator_test") for name in ("crd_state", "scale")]
     + [Target(f"operator/webhooks/{name}.cc", _EXPRESSIONS, "operator_webhooks_test") for name in _WEBHOOKS]
