@@ -115,8 +115,15 @@ void ProviderController::Wake(const std::function<bool(const api::ProviderId&)>&
   for (const std::string& key : cache_.Keys(who)) controller_.queue().Add(key, priority);
 }
 
+// F7: providers don't pay for a bug in what only shows them.
+void ProviderController::Tell(const std::string& key, const std::function<void(Onlooker&)>& what) const {
+  if (options_.onlooker == nullptr) return;
+  auto thrown = Caught([&] { what(*options_.onlooker); });
+  if (thrown) options_.log.Error("the page met a bug", {{"provider", key}, {"error", masks_.Hide(key, *thrown)}});
+}
+
 void ProviderController::OnProvider(const ProviderCache::Change& change) {
-  if (options_.onlooker != nullptr) options_.onlooker->OnChange(change);
+  Tell(change.id.Key(), [&](Onlooker& onlooker) { onlooker.OnChange(change); });
   const ProviderNews news = NewsOf(change);
   // Also when it is gone: to drop what is kept for it.
   if (news.itself) controller_.queue().Add(change.id.Key(), *news.itself);
@@ -185,17 +192,17 @@ Result<kube::Outcome> ProviderController::TryPass(const Context& ctx, const std:
   }
   secrets_.Hide(ctx, key, (*observed)->fleet);
   Observation o = **std::move(observed);
-  if (options_.onlooker != nullptr) {
-    options_.onlooker->OnPass(o, [&](std::string text) { return masks_.Hide(key, std::move(text)); });
-  }
+  Tell(key, [&](Onlooker& onlooker) {
+    onlooker.OnPass(o, [&](std::string text) { return masks_.Hide(key, std::move(text)); });
+  });
   const Step step = Decide(o);
   ctx.log.Debug("decided", {{"step", NameOf(step)}});
   auto acted = actor_.Act(ctx, o, step);
   TRY(ctx.Check());
   if (!acted.ok()) return Failed(ctx, key, acted.error());
   std::optional<Done>& done = *acted;
-  if (options_.onlooker != nullptr && done && !done->restored.empty()) {
-    options_.onlooker->OnRestored(o.provider.id, done->restored.size());
+  if (done && !done->restored.empty()) {
+    Tell(key, [&](Onlooker& onlooker) { onlooker.OnRestored(o.provider.id, done->restored.size()); });
   }
   if (!done) return kube::Outcome{.again_after = Millis(0)};
   ctx.log.Debug("done", {{"step", NameOf(step)}, {"held", done->hold ? done->hold->reason : ""}});

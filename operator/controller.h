@@ -20,7 +20,8 @@
 
 namespace capi::ops {
 
-// Who shows providers is told what happens to them. Thread-safe; it neither blocks nor calls back.
+// Who shows providers is told what happens to them. Thread-safe; it neither blocks nor calls back. What it throws is
+// logged, and costs nothing but that call (behaviour.md F7).
 class Onlooker {
  public:
   virtual ~Onlooker() = default;
@@ -39,6 +40,7 @@ struct ControllerSettings {
   // Whether this operator's webhooks judge who writes references. If not, no record of them counts (behaviour.md T1).
   bool webhooks = false;
   Onlooker* onlooker = nullptr;  // outlives the controller
+  Logger log = {};               // of what the onlooker throws
 };
 
 // Thread-safe. Owns everything that lives as long as the operator leads.
@@ -61,6 +63,7 @@ class ProviderController {
 
  private:
   void OnProvider(const ProviderCache::Change& change);
+  void Tell(const std::string& key, const std::function<void(Onlooker&)>& what) const;
   void OnWatch(const Watches::Event& event);
   // Kinds of providers that the server has and doesn't let be listed.
   std::vector<std::string> Unlisted() const;

@@ -89,6 +89,48 @@ TEST_F(InProcess, InstallsRestoresChangesAndRemoves) {
   EXPECT_TRUE(client_->Get(ctx, kube::Builtin("CustomResourceDefinition"), "", "widgets.test.example").ok());
 }
 
+// Trips over whatever it is told, as a bug in the page would. Thread-safe.
+class Tripping : public Onlooker {
+ public:
+  void OnChange(const ProviderCache::Change&) override { Trip(changes); }
+  void OnPass(const Observation&, const std::function<std::string(std::string)>&) override { Trip(passes); }
+  void OnRestored(const api::ProviderId&, size_t) override { Trip(restored); }
+  std::atomic<int> changes = 0, passes = 0, restored = 0;
+
+ private:
+  [[noreturn]] static void Trip(std::atomic<int>& calls) {
+    ++calls;
+    throw std::runtime_error("a bug in the page");
+  }
+};
+
+class InProcessWatched : public InProcess {
+ protected:
+  InProcessWatched() {
+    auto tripping = std::make_unique<Tripping>();
+    page_ = tripping.get();
+    onlooker_ = std::move(tripping);
+  }
+  Tripping* page_;
+};
+
+// F7: the page costs nothing but itself.
+TEST_F(InProcessWatched, WhatThePageTripsOverCostsNoProviderItsPass) {
+  ReadyHistory history(*client_);
+  ApplyCore("v1.0.0");
+  ASSERT_TRUE(kube::Eventually([&] { return ReadyAt("v1.0.0"); }, Seconds(60)));
+  Context ctx = Context{}.WithTimeout(Seconds(60));
+  ASSERT_TRUE(client_->Delete(ctx, kube::Builtin("Deployment"), "core", "capi-controller-manager").ok());
+  EXPECT_TRUE(kube::Eventually([&] { return Exists("Deployment", "capi-controller-manager"); }, Seconds(60)));
+  EXPECT_TRUE(kube::Eventually([&] { return page_->restored > 0; }, Seconds(60)));
+  ApplyCore("v1.0.1");
+  EXPECT_TRUE(kube::Eventually([&] { return ReadyAt("v1.0.1"); }, Seconds(60)));
+  EXPECT_GT(page_->changes, 0);
+  EXPECT_GT(page_->passes, 0);
+  EXPECT_FALSE(history.With("InternalError"));
+  DeleteCore();
+}
+
 // I7, U5: a new value of a Secret whose pods don't come up: the old ones run on, and repeat the former value.
 TEST_F(InProcess, WhatOldPodsRepeatOfASecretIsNotTold) {
   auto apply_secret = [&](const std::string& token, const std::string& where) {

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -97,7 +98,8 @@ class InProcess : public testing::ProxiedPlane {
     Sources sources(settings, source_options_);
     kube::EventRecorder events(*proxied_, "capi-operator", SystemClock());
     InventoryKey key(*proxied_, "default");
-    ProviderController controller(*proxied_, settings, sources, key, {.workers = 2, .sync_period = sync_period_},
+    ProviderController controller(*proxied_, settings, sources, key,
+                                  {.workers = 2, .sync_period = sync_period_, .onlooker = onlooker_.get(), .log = log_},
                                   metrics_, events, clock_);
     kube::LeaderElector elector(*proxied_, {.ns = "core", .name = "in-process", .identity = "test"});
     kube::Manager manager(SystemClock());
@@ -180,6 +182,7 @@ spec: {{version: {}, fetchConfig: {{selector: {{matchLabels: {{release: core}}}}
   Logger log_;
   SourceOptions source_options_{.github = {}, .folder = EmptyFolder()};
   kube::Metrics metrics_;
+  std::unique_ptr<Onlooker> onlooker_;  // may be null
   std::jthread running_;
 };
 

@@ -100,7 +100,8 @@ Status Run(const Options& o) {
                                  .ns = o.ns,
                                  .sync_period = o.sync_period,
                                  .webhooks = o.webhook_port != 0,
-                                 .onlooker = feed ? &*feed : nullptr},
+                                 .onlooker = feed ? &*feed : nullptr,
+                                 .log = ctx.log},
                                 metrics, events, SystemClock());
   auto lead = ShowLead(metrics, kLease, elector, SystemClock());
   client->GuardWrites([&elector](const Context& call) { return elector.MayWrite(call); });

@@ -373,10 +373,12 @@ class Beside(rights.OnAServer):
         new = lambda: {name for name, item in world.issued().items() if issued.decoded(item)["tls.crt"] != served[name]["tls.crt"]}  # noqa: E731
         world.until("cert-manager has renewed them", lambda: new() == theirs, words=world.words)
         self.await_taken_over()
+        self.await_issued()
+        world.end_cert_manager()
+        # Only now: all may trust what is served by what the operator left there, before the injector writes its own.
         last, trusting = self.await_issued()
         renewed = {name: issued.decoded(item) for name, item in last.items()}
 
-        world.end_cert_manager()
         world.must("delete", "deployment", "cert-manager", "-n", "default")
         world.until("the Certificates are gone", lambda: world.find_certificates() == [], words=world.words)
         world.until("they are the operator's", lambda: all(STATE in item["metadata"]["annotations"] for item in world.issued().values()))

@@ -25,19 +25,22 @@ class LockHolder {
   void Hold(const std::string& lock, local::PlaneLock::Who who) {
     int ready[2];
     ASSERT_EQ(pipe(ready), 0);
+    const pid_t test = getpid();
     pid_ = fork();
     if (pid_ == 0) {
       auto taken = local::PlaneLock::TryTake(lock, who);
-      char byte = taken.ok() && *taken ? 'y' : 'n';
-      [[maybe_unused]] ssize_t n = write(ready[1], &byte, 1);
-      for (;;) pause();
+      const pid_t own = getpid(), child = taken.ok() && *taken ? fork() : -1;
+      if (child == 0) LiveWith(own);
+      [[maybe_unused]] const ssize_t n = write(ready[1], &child, sizeof child);
+      LiveWith(test);
     }
-    char byte = 0;
-    ASSERT_EQ(read(ready[0], &byte, 1), 1);
-    ASSERT_EQ(byte, 'y');
+    close(ready[1]);  // one that ends without a word isn't waited for
+    ASSERT_EQ(read(ready[0], &child_, sizeof child_), static_cast<ssize_t>(sizeof child_));
+    ASSERT_GT(child_, 0);
     close(ready[0]);
-    close(ready[1]);
   }
+  // A process that it has started, without the lock; it ends with it.
+  pid_t child() const { return child_; }
   // With this signal; waits for its end. Nothing where there is none.
   void End(int number) {
     if (pid_ <= 0) return;
@@ -53,7 +56,14 @@ class LockHolder {
   }
 
  private:
-  pid_t pid_ = 0;
+  // Of a child: to the end of `parent`, whatever ends that. (PR_SET_PDEATHSIG would go by the thread that has started
+  // it.)
+  [[noreturn]] static void LiveWith(pid_t parent) {
+    while (getppid() == parent) sleep(1);
+    _exit(0);
+  }
+
+  pid_t pid_ = 0, child_ = 0;
 };
 
 }  // namespace capi::cli

@@ -9,14 +9,71 @@
 #include "api/schema/crds.h"
 #include "base/files.h"
 #include "base/strings.h"
-#include "cli/local/status.h"
 #include "cli/operator_manifests/manifests.h"
+#include "local/node/pod_status.h"
 #include "local/plane/plane_lock.h"
 
 namespace capi::cli {
 namespace {
 
 constexpr Millis kPause{200};
+constexpr std::string_view kProcess = "process://";
+
+pid_t PidOf(const std::string& container_id) {
+  pid_t pid = 0;
+  if (!container_id.starts_with(kProcess)) return 0;
+  std::from_chars(container_id.data() + kProcess.size(), container_id.data() + container_id.size(), pid);
+  return pid;
+}
+
+// Whether the container says that it listens there.
+bool Declares(const kube::Object& pod, const std::string& container, int port) {
+  const Json* all = Find(pod.json(), {"spec", "containers"});
+  if (all == nullptr || !all->is_array()) return false;
+  for (const Json& one : *all) {
+    const Json* ports = GetString(one, {"name"}) == container ? Find(one, {"ports"}) : nullptr;
+    if (ports == nullptr || !ports->is_array()) continue;
+    for (const Json& entry : *ports) {
+      if (GetInt(entry, {"containerPort"}) == port) return true;
+    }
+  }
+  return false;
+}
+
+// The first port of this machine; of several containers' the first that is this one's.
+int PortOf(const kube::Object& pod, const std::string& container, bool alone) {
+  for (const auto& [port, here] : local::PortsIn(pod)) {
+    if (alone || Declares(pod, container, port)) return here;
+  }
+  return 0;
+}
+
+std::string MessageOf(const Json& status) {
+  const std::string reason = GetString(status, {"state", "waiting", "reason"}),
+                    message = GetString(status, {"state", "waiting", "message"});
+  if (!reason.empty()) return message.empty() ? reason : fmt::format("{}: {}", reason, message);
+  return GetString(status, {"state", "terminated", "message"});
+}
+
+const Json& StatusesOf(const kube::Object& pod, const char* list) {
+  static const Json none = Json::array();
+  const Json* all = Find(pod.json(), {"status", list});
+  return all != nullptr && all->is_array() ? *all : none;
+}
+
+local::ProcessState ProcessOf(const Json& status, std::string name) {
+  local::ProcessState out;
+  out.name = std::move(name);
+  out.ready = GetBool(status, {"ready"});
+  out.restarts = static_cast<int>(GetInt(status, {"restartCount"}));
+  auto started = ParseTime(GetString(status, {"state", "running", "startedAt"}));
+  if (started.ok()) {
+    out.started = *started;
+    out.pid = PidOf(GetString(status, {"containerID"}));
+  }
+  out.message = MessageOf(status);
+  return out;
+}
 
 // 0 for one that isn't there.
 pid_t ParentOf(pid_t pid) {
@@ -78,6 +135,29 @@ Result<std::string> Look(const Context& ctx, kube::Client& client, const local::
 }
 
 }  // namespace
+
+std::vector<local::ProcessState> ProcessesOf(const kube::Object& pod) {
+  std::vector<local::ProcessState> out;
+  const std::string name = fmt::format("{}/{}", pod.ns(), pod.name());
+  // The containers wait for these.
+  for (const Json& status : StatusesOf(pod, "initContainerStatuses")) {
+    if (Find(status, {"state", "terminated"}) != nullptr && GetInt(status, {"state", "terminated", "exitCode"}) == 0)
+      continue;
+    out.push_back(ProcessOf(status, fmt::format("{}:{}", name, GetString(status, {"name"}))));
+  }
+  const Json& statuses = StatusesOf(pod, "containerStatuses");
+  for (const Json& status : statuses) {
+    const bool alone = statuses.size() == 1;
+    const std::string container = GetString(status, {"name"});
+    out.push_back(ProcessOf(status, alone ? name : fmt::format("{}:{}", name, container)));
+    out.back().port = PortOf(pod, container, alone);
+  }
+  if (!out.empty()) return out;
+  local::ProcessState waiting;
+  waiting.name = name;
+  waiting.message = GetString(pod.json(), {"status", "message"}, "it isn't started yet");
+  return {waiting};
+}
 
 local::ProcessState AsOfRun(local::ProcessState process, pid_t supervisor) {
   if (process.pid > 0 && ParentOf(process.pid) == supervisor) return process;

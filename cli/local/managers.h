@@ -17,6 +17,10 @@
 
 namespace capi::cli {
 
+// The processes of a Pod of the node, one for each container, and before them those of init containers that aren't
+// through: "capi-system/capi-controller-manager-x". Pure.
+std::vector<local::ProcessState> ProcessesOf(const kube::Object& pod);
+
 // Not ready, and without a pid, where the process is no child of `supervisor`: all of a run are (behaviour.md G3).
 local::ProcessState AsOfRun(local::ProcessState process, pid_t supervisor);
 

@@ -47,6 +47,62 @@ kube::Object Pod(const std::string& of, pid_t pid, bool ready = true) {
                   of, ready, pid)));
 }
 
+std::vector<local::ProcessState> Of(const std::string& status) {
+  Json json = *ParseYaml(
+      "metadata: {name: p, namespace: ns, annotations: {local.capi-operator.io/ports: '9440:38123,9443:5'}}\n"
+      "status:\n" +
+      status);
+  return ProcessesOf(kube::Object(std::move(json)));
+}
+
+// G8.
+TEST(Managers, AreOneProcessForEachContainer) {
+  auto running =
+      Of("  containerStatuses:\n  - {name: manager, ready: true, restartCount: 2, containerID: 'process://77',\n"
+         "     state: {running: {startedAt: '2026-01-02T03:04:05Z'}}}\n");
+  ASSERT_EQ(running.size(), 1u);
+  EXPECT_EQ(running[0], (local::ProcessState{"ns/p", 77, *ParseTime("2026-01-02T03:04:05Z"), 2, true, 38123, ""}));
+  auto crashed =
+      Of("  containerStatuses:\n  - {name: a, restartCount: 3, containerID: 'process://77', state: {waiting: {reason: "
+         "CrashLoopBackOff, message: m}}}\n"
+         "  - {name: b, ready: true, restartCount: 0, state: {running: {startedAt: x}}}\n");
+  ASSERT_EQ(crashed.size(), 2u);
+  EXPECT_EQ(crashed[0].name, "ns/p:a");
+  EXPECT_EQ(crashed[0].pid, 0);
+  EXPECT_FALSE(crashed[0].ready);
+  EXPECT_EQ(crashed[0].message, "CrashLoopBackOff: m");
+  auto waiting = Of("  {phase: Pending, message: no program}\n");
+  ASSERT_EQ(waiting.size(), 1u);
+  EXPECT_FALSE(waiting[0].ready);
+  EXPECT_EQ(waiting[0].message, "no program");
+}
+
+// G8: of several containers each has its own port, or none.
+TEST(Managers, ListenAtPortsOfTheirOwn) {
+  const std::vector<local::ProcessState> both =
+      Of("  containerStatuses: [{name: proxy}, {name: manager}, {name: other}]\nspec:\n  containers:\n"
+         "  - {name: proxy, ports: [{containerPort: 9443}]}\n  - {name: manager, ports: [{containerPort: 9440}]}\n");
+  ASSERT_EQ(both.size(), 3u);
+  EXPECT_EQ(both[0].port, 5);
+  EXPECT_EQ(both[1].port, 38123);
+  EXPECT_EQ(both[2].port, 0);
+}
+
+// G8: why a Pod waits that has init containers.
+TEST(Managers, WaitForInitContainersThatAreNotThrough) {
+  const std::string rest = "  containerStatuses:\n  - {name: m, state: {waiting: {reason: PodInitializing}}}\n";
+  const std::string through = "  - {name: first, state: {terminated: {exitCode: 0}}}\n";
+  auto waiting = Of("  initContainerStatuses:\n" + through +
+                    "  - {name: second, restartCount: 4, state: {waiting: {reason: CrashLoopBackOff, message: m}}}\n" +
+                    "  - {name: third, state: {terminated: {exitCode: 1, message: bad}}}\n" + rest);
+  ASSERT_EQ(waiting.size(), 3u);
+  EXPECT_EQ(waiting[0], (local::ProcessState{"ns/p:second", 0, {}, 4, false, 0, "CrashLoopBackOff: m"}));
+  EXPECT_EQ(waiting[1].name, "ns/p:third");
+  EXPECT_EQ(waiting[1].message, "bad");
+  EXPECT_EQ(waiting[2].name, "ns/p");
+  EXPECT_EQ(Of("  initContainerStatuses:\n" + through + rest).size(), 1u);
+}
+
 // G2: what the API server has of a run that was killed says that all is ready.
 TEST(Managers, AreReadyByTheWordsOfTheirOwnRunAlone) {
   const std::vector<kube::Object> one = {Deployment("a", 1)};

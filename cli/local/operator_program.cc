@@ -2,17 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "api/schema/crds.h"
 #include "base/files.h"
 #include "base/strings.h"
 #include "base/version.h"
-#include "cli/local/status.h"
+#include "cli/local/managers.h"
 #include "cli/operator_manifests/installation.h"
 #include "cli/operator_manifests/manifests.h"
 #include "fetch/oci/image_name.h"
 #include "kube/meta/kind.h"
+#include "local/node/pod_status.h"
 #include "local/plane/programs.h"
 #include "local/programs/executable.h"
 #include "local/programs/named.h"
@@ -70,6 +72,13 @@ Status SuitThePlane(std::vector<kube::Object>& objects) {
   return Error{Code::kInternal, "the program's own manifests have no Deployment of one container", {}};
 }
 
+// What is said of the ports of another run's processes stays until they are begun again.
+bool RunsUnder(pid_t supervisor, const kube::Object& pod) {
+  const auto processes = ProcessesOf(pod);
+  return std::any_of(processes.begin(), processes.end(),
+                     [&](const local::ProcessState& one) { return AsOfRun(one, supervisor).pid > 0; });
+}
+
 // An API server that has just started on a busy machine doesn't answer all requests in time.
 template <typename Call>
 auto Patiently(const Context& ctx, const Call& call) {
@@ -125,12 +134,12 @@ Status BringUpOperator(const Context& ctx, kube::Client& client, const local::Pl
   return AwaitOperator(ctx, client, ns);
 }
 
-std::string PageAddress(const std::vector<kube::Object>& pods) {
+std::string PageAddress(const std::vector<kube::Object>& pods, pid_t supervisor) {
   for (const kube::Object& pod : pods) {
     if (pod.ns() != api::kOperatorNamespace || pod.deleting()) continue;
-    for (const auto& [port, here] : PortsOf(pod)) {
-      if (port == kPagePort) return fmt::format("http://127.0.0.1:{}/", here);
-    }
+    const auto ports = local::PortsIn(pod);
+    const auto page = ports.find(kPagePort);
+    if (page != ports.end() && RunsUnder(supervisor, pod)) return fmt::format("http://127.0.0.1:{}/", page->second);
   }
   return "";
 }

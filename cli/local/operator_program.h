@@ -1,6 +1,8 @@
 // The operator of a local plane: the program beside this one, in the place of its image.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 #include <vector>
 
@@ -28,8 +30,9 @@ Status CheckVersion(const local::PlaneFolder& folder);
 // brings it up. Waits until it is available. kFailedPrecondition where a newer one is there.
 Status BringUpOperator(const Context& ctx, kube::Client& client, const local::PlaneFolder& folder, Notes& notes);
 
-// Where the status page of that operator is on this machine: "http://127.0.0.1:38123/"; "" where none of the Pods
-// serves one. Pure.
-std::string PageAddress(const std::vector<kube::Object>& pods);
+// Where the status page of that operator is on this machine: "http://127.0.0.1:38123/"; "" where none of the Pods that
+// run under `supervisor` serves one: by now another program may have the port that an earlier run had (behaviour.md
+// G8).
+std::string PageAddress(const std::vector<kube::Object>& pods, pid_t supervisor);
 
 }  // namespace capi::cli

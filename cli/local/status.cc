@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include "base/strings.h"
@@ -19,8 +18,6 @@ namespace capi::cli {
 namespace {
 
 constexpr Millis kAnswerLimit{3000};
-constexpr std::string_view kProcess = "process://";
-constexpr std::string_view kPorts = "local.capi-operator.io/ports";
 constexpr size_t kLongestMessage = 100;
 
 // What is known of a plane. A value.
@@ -35,68 +32,6 @@ struct Seen {
   std::string pods_unseen;  // why they aren't known
 };
 
-pid_t PidOf(const std::string& container_id) {
-  pid_t pid = 0;
-  if (!container_id.starts_with(kProcess)) return 0;
-  std::from_chars(container_id.data() + kProcess.size(), container_id.data() + container_id.size(), pid);
-  return pid;
-}
-
-int NumberIn(std::string_view text) {
-  int number = 0;
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
-}
-
-// Whether the container says that it listens there.
-bool Declares(const kube::Object& pod, const std::string& container, int port) {
-  const Json* all = Find(pod.json(), {"spec", "containers"});
-  if (all == nullptr || !all->is_array()) return false;
-  for (const Json& one : *all) {
-    const Json* ports = GetString(one, {"name"}) == container ? Find(one, {"ports"}) : nullptr;
-    if (ports == nullptr || !ports->is_array()) continue;
-    for (const Json& entry : *ports) {
-      if (GetInt(entry, {"containerPort"}) == port) return true;
-    }
-  }
-  return false;
-}
-
-// The first port of this machine; of several containers' the first that is this one's.
-int PortOf(const kube::Object& pod, const std::string& container, bool alone) {
-  for (const auto& [port, here] : PortsOf(pod)) {
-    if (alone || Declares(pod, container, port)) return here;
-  }
-  return 0;
-}
-
-std::string MessageOf(const Json& status) {
-  const std::string reason = GetString(status, {"state", "waiting", "reason"}),
-                    message = GetString(status, {"state", "waiting", "message"});
-  if (!reason.empty()) return message.empty() ? reason : fmt::format("{}: {}", reason, message);
-  return GetString(status, {"state", "terminated", "message"});
-}
-
-const Json& StatusesOf(const kube::Object& pod, const char* list) {
-  static const Json none = Json::array();
-  const Json* all = Find(pod.json(), {"status", list});
-  return all != nullptr && all->is_array() ? *all : none;
-}
-
-local::ProcessState ProcessOf(const Json& status, std::string name) {
-  local::ProcessState out;
-  out.name = std::move(name);
-  out.ready = GetBool(status, {"ready"});
-  out.restarts = static_cast<int>(GetInt(status, {"restartCount"}));
-  auto started = ParseTime(GetString(status, {"state", "running", "startedAt"}));
-  if (started.ok()) {
-    out.started = *started;
-    out.pid = PidOf(GetString(status, {"containerID"}));
-  }
-  out.message = MessageOf(status);
-  return out;
-}
-
 Status LookAtPods(const Context& ctx, kube::Client& client, Seen& out) {
   // Before the Pods, so that those of a Deployment that has just come are there or are told as missing.
   const auto deployments = TRY(client.List(ctx, kube::Builtin("Deployment"), ""));
@@ -106,7 +41,7 @@ Status LookAtPods(const Context& ctx, kube::Client& client, Seen& out) {
       (pod.deleting() ? out.ending : out.pods).push_back(AsOfRun(std::move(one), *out.supervisor));
   }
   out.missing = MissingOf(deployments.items, pods.items);
-  out.page = PageAddress(pods.items);
+  out.page = PageAddress(pods.items, *out.supervisor);
   return Ok();
 }
 
@@ -204,45 +139,12 @@ Json Facts(const Seen& seen, WallTime now) {
 
 }  // namespace
 
-// Of "9440:38123,9443:38124".
-std::vector<std::pair<int, int>> PortsOf(const kube::Object& pod) {
-  std::vector<std::pair<int, int>> out;
-  for (const std::string& pair : Split(pod.annotation(kPorts), ',')) {
-    const size_t colon = pair.find(':');
-    if (colon != pair.npos) out.emplace_back(NumberIn(pair), NumberIn(std::string_view(pair).substr(colon + 1)));
-  }
-  return out;
-}
-
 std::string ShortDuration(std::chrono::seconds duration) {
   const auto seconds = duration.count();
   if (seconds < 120) return fmt::format("{}s", seconds);
   if (seconds < 120 * 60) return fmt::format("{}m", seconds / 60);
   if (seconds < 48 * 3600) return fmt::format("{}h", seconds / 3600);
   return fmt::format("{}d", seconds / 86400);
-}
-
-std::vector<local::ProcessState> ProcessesOf(const kube::Object& pod) {
-  std::vector<local::ProcessState> out;
-  const std::string name = fmt::format("{}/{}", pod.ns(), pod.name());
-  // The containers wait for these.
-  for (const Json& status : StatusesOf(pod, "initContainerStatuses")) {
-    if (Find(status, {"state", "terminated"}) != nullptr && GetInt(status, {"state", "terminated", "exitCode"}) == 0)
-      continue;
-    out.push_back(ProcessOf(status, fmt::format("{}:{}", name, GetString(status, {"name"}))));
-  }
-  const Json& statuses = StatusesOf(pod, "containerStatuses");
-  for (const Json& status : statuses) {
-    const bool alone = statuses.size() == 1;
-    const std::string container = GetString(status, {"name"});
-    out.push_back(ProcessOf(status, alone ? name : fmt::format("{}:{}", name, container)));
-    out.back().port = PortOf(pod, container, alone);
-  }
-  if (!out.empty()) return out;
-  local::ProcessState waiting;
-  waiting.name = name;
-  waiting.message = GetString(pod.json(), {"status", "message"}, "it isn't started yet");
-  return {waiting};
 }
 
 Result<PlaneHealth> LocalStatus(const Context& ctx, const LocalStatusOptions& options, World& world) {

@@ -11,68 +11,13 @@
 #include "cli/local/logs.h"
 #include "cli/local/place.h"
 #include "cli/move/move_testing.h"
+#include "local/node/pod_status.h"
 #include "local/plane/state.h"
 
 namespace capi::cli {
 namespace {
 
 using testing::HasSubstr;
-
-std::vector<local::ProcessState> Of(const std::string& status) {
-  Json json = *ParseYaml(
-      "metadata: {name: p, namespace: ns, annotations: {local.capi-operator.io/ports: '9440:38123,9443:5'}}\n"
-      "status:\n" +
-      status);
-  return ProcessesOf(kube::Object(std::move(json)));
-}
-
-// G8.
-TEST(LocalStatus, SaysOfEachContainerHowItsProcessIs) {
-  auto running =
-      Of("  containerStatuses:\n  - {name: manager, ready: true, restartCount: 2, containerID: 'process://77',\n"
-         "     state: {running: {startedAt: '2026-01-02T03:04:05Z'}}}\n");
-  ASSERT_EQ(running.size(), 1u);
-  EXPECT_EQ(running[0], (local::ProcessState{"ns/p", 77, *ParseTime("2026-01-02T03:04:05Z"), 2, true, 38123, ""}));
-  auto crashed =
-      Of("  containerStatuses:\n  - {name: a, restartCount: 3, containerID: 'process://77', state: {waiting: {reason: "
-         "CrashLoopBackOff, message: m}}}\n"
-         "  - {name: b, ready: true, restartCount: 0, state: {running: {startedAt: x}}}\n");
-  ASSERT_EQ(crashed.size(), 2u);
-  EXPECT_EQ(crashed[0].name, "ns/p:a");
-  EXPECT_EQ(crashed[0].pid, 0);
-  EXPECT_FALSE(crashed[0].ready);
-  EXPECT_EQ(crashed[0].message, "CrashLoopBackOff: m");
-  auto waiting = Of("  {phase: Pending, message: no program}\n");
-  ASSERT_EQ(waiting.size(), 1u);
-  EXPECT_FALSE(waiting[0].ready);
-  EXPECT_EQ(waiting[0].message, "no program");
-}
-
-// G8: of several containers each has its own port, or none.
-TEST(LocalStatus, SaysOfEachContainerWhereItListens) {
-  const std::vector<local::ProcessState> both =
-      Of("  containerStatuses: [{name: proxy}, {name: manager}, {name: other}]\nspec:\n  containers:\n"
-         "  - {name: proxy, ports: [{containerPort: 9443}]}\n  - {name: manager, ports: [{containerPort: 9440}]}\n");
-  ASSERT_EQ(both.size(), 3u);
-  EXPECT_EQ(both[0].port, 5);
-  EXPECT_EQ(both[1].port, 38123);
-  EXPECT_EQ(both[2].port, 0);
-}
-
-// G8: why a Pod waits that has init containers.
-TEST(LocalStatus, SaysOfAnInitContainerWhyItIsNotThrough) {
-  const std::string rest = "  containerStatuses:\n  - {name: m, state: {waiting: {reason: PodInitializing}}}\n";
-  const std::string through = "  - {name: first, state: {terminated: {exitCode: 0}}}\n";
-  auto waiting = Of("  initContainerStatuses:\n" + through +
-                    "  - {name: second, restartCount: 4, state: {waiting: {reason: CrashLoopBackOff, message: m}}}\n" +
-                    "  - {name: third, state: {terminated: {exitCode: 1, message: bad}}}\n" + rest);
-  ASSERT_EQ(waiting.size(), 3u);
-  EXPECT_EQ(waiting[0], (local::ProcessState{"ns/p:second", 0, {}, 4, false, 0, "CrashLoopBackOff: m"}));
-  EXPECT_EQ(waiting[1].name, "ns/p:third");
-  EXPECT_EQ(waiting[1].message, "bad");
-  EXPECT_EQ(waiting[2].name, "ns/p");
-  EXPECT_EQ(Of("  initContainerStatuses:\n" + through + rest).size(), 1u);
-}
 
 TEST(LocalStatus, WritesDurationsShort) {
   using std::chrono::seconds;
@@ -157,7 +102,11 @@ class OfAPlane : public move::Moves {
     ASSERT_TRUE(holder.ok() && *holder);
     ASSERT_TRUE(local::WriteState(folder_ / "plane/state.json", {.supervisor = **holder, .ready = true}).ok());
   }
-  Outcome Status() { return Clusterctl({"local", "status", "--dir", folder_ / "plane"}); }
+  Outcome Status(const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments = {"local", "status", "--dir", folder_ / "plane"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return Clusterctl(std::move(arguments));
+  }
   void Put(const char* yaml) { a_.Put(*ParseYaml(yaml)); }
 
   LockHolder supervisor_;
@@ -181,6 +130,26 @@ TEST_F(OfAPlane, APodThatGoesCountsForNothing) {
   const Outcome got = Status();
   EXPECT_EQ(got.code, 0);
   EXPECT_THAT(got.out, testing::ContainsRegex("ns/p +False .*waits"));
+}
+
+// G8: of the operator's page, that of the run that there is; by now another program may have the port of an earlier
+// one.
+TEST_F(OfAPlane, ThePageIsThatOfThisRun) {
+  const auto put = [this](pid_t pid) {
+    const std::string id = "process://" + std::to_string(pid);
+    Json pod = *ParseYaml(
+        "{kind: Pod, metadata: {name: p, namespace: capi-operator-system},\n"
+        " status: {containerStatuses: [{name: manager, state: {running: {startedAt: '2026-01-02T03:04:05Z'}}}]}}");
+    pod["metadata"]["annotations"][local::kPortsAnnotation] = "8444:31002";
+    pod["status"]["containerStatuses"][0]["containerID"] = id;
+    a_.Put(std::move(pod));
+  };
+  put(1);
+  EXPECT_THAT(Status().out, testing::Not(HasSubstr("31002/")));
+  EXPECT_THAT(Status({"-o", "json"}).out, testing::Not(HasSubstr("\"page\"")));
+  put(supervisor_.child());
+  EXPECT_THAT(Status().out, HasSubstr("\nThe status page: http://127.0.0.1:31002/\n"));
+  EXPECT_THAT(Status({"-o", "json"}).out, HasSubstr("\"page\": \"http://127.0.0.1:31002/\""));
 }
 
 TEST_F(Commands, LogsAreFoundByManyNames) {

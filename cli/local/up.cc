@@ -37,6 +37,7 @@ namespace {
 
 // One that another `up` starts anew is away for less, as PlaneWatch has it.
 constexpr Seconds kAway{3};
+constexpr Seconds kAnswerLimit{3};  // of what `up` can do without
 
 std::string TypeNames() {
   std::vector<std::string> names;
@@ -253,12 +254,16 @@ Status EndStarted(const Context& ctx, const Started& started, World& world) {
   return stopped.ok() || deleted ? Ok() : Status(stopped.error());
 }
 
-// What can't be asked isn't told: `status` tells it, too.
+// What can't be asked isn't told: `status` tells it, too. It has a time of its own: what came before may have taken its
+// `--timeout` several times.
 std::string ThePage(const Context& ctx, const local::PlaneFolder& folder, const Getenv& getenv) {
   auto cluster = ManagementCluster::Open({.kubeconfig = folder.OwnKubeconfig()}, getenv);
   if (!cluster.ok()) return "";
-  const auto pods = cluster->client().List(ctx, kube::Builtin("Pod"), std::string(api::kOperatorNamespace));
-  const std::string page = pods.ok() ? PageAddress(pods->items) : "";
+  const auto pods =
+      cluster->client().List(ctx.WithTimeout(kAnswerLimit), kube::Builtin("Pod"), std::string(api::kOperatorNamespace));
+  const auto supervisor = local::SupervisorOf(folder.Lock());
+  const bool runs = pods.ok() && supervisor.ok() && *supervisor;
+  const std::string page = runs ? PageAddress(pods->items, **supervisor) : "";
   return page.empty() ? "" : fmt::format("The status page is at {}\n", page);
 }
 
@@ -273,7 +278,7 @@ Status Run(const Context& ctx, const GlobalOptions& global, const LocalUpOptions
   TRY(watch.Explain(Fill(watch.context(), global, folder, plan.providers, world)));
   const std::string flag = DirFlag(folder, world.getenv);
   world.out << "The plane is up:\n\n"
-            << WayIn(folder, notes) << ThePage(bounded, folder, world.getenv)
+            << WayIn(folder, notes) << ThePage(ctx, folder, world.getenv)
             << fmt::format("`clusterctl local status{0}` shows its processes, `clusterctl local down{0}` ends them.\n",
                            flag);
   return Ok();

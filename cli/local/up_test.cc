@@ -1,7 +1,9 @@
 #include "cli/local/up.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "api/schema/crds.h"
 #include "base/files.h"
@@ -13,6 +15,7 @@
 #include "cli/operator_manifests/installation.h"
 #include "cli/operator_manifests/manifests.h"
 #include "cli/testing.h"
+#include "local/node/pod_status.h"
 #include "local/plane/authority.h"
 
 namespace capi::cli {
@@ -233,18 +236,26 @@ TEST(OperatorProgram, IsNotRunOnAPlaneOfANewerOne) {
   EXPECT_THAT(newer.error().message, AllOf(HasSubstr("v99.1.0, newer than this"), HasSubstr("a clusterctl of v99.1")));
 }
 
-// G1.
+// G1, G8: this test is a process of a run whose supervisor is its parent.
 TEST(PageAddress, IsThatOfTheOperatorThatIsThere) {
-  auto pod = [](const std::string& ns, const std::string& ports, bool goes) {
+  auto pod = [](const std::string& ns, const std::string& ports, bool goes = false, pid_t pid = getpid()) {
     kube::Object out(Json{{"kind", "Pod"}, {"metadata", {{"namespace", ns}, {"name", "p"}}}});
-    out.json()["metadata"]["annotations"]["local.capi-operator.io/ports"] = ports;
+    out.set_annotation(local::kPortsAnnotation, ports);
     if (goes) out.json()["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";
+    out.json()["status"]["containerStatuses"] =
+        Json::array({{{"name", "manager"},
+                      {"containerID", fmt::format("process://{}", pid)},
+                      {"state", {{"running", {{"startedAt", "2026-01-01T00:00:00Z"}}}}}}});
     return out;
   };
+  const pid_t supervisor = getppid();
   const std::string own(api::kOperatorNamespace), ports = "8443:31001,8444:31002,9440:31003";
-  EXPECT_EQ(PageAddress({pod("other", "8444:31009", false), pod(own, "8444:31008", true), pod(own, ports, false)}),
+  EXPECT_EQ(PageAddress({pod("other", "8444:31009"), pod(own, "8444:31008", true), pod(own, "8444:31007", false, 1),
+                         pod(own, ports)},
+                        supervisor),
             "http://127.0.0.1:31002/");
-  EXPECT_EQ(PageAddress({pod(own, "8443:31001", false), pod(own, "", false)}), "");
+  EXPECT_EQ(PageAddress({pod(own, "8443:31001"), pod(own, "")}, supervisor), "");
+  EXPECT_EQ(PageAddress({pod(own, ports)}, supervisor + 1), "") << "of an earlier run";
 }
 
 TEST(PlaceOfThePlane, IsTheUsersOwnWithoutAFlag) {

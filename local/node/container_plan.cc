@@ -89,6 +89,14 @@ std::set<std::string> LeadVariables(Variables& variables, const Variables& below
   return named;
 }
 
+// A log tells them as the process has them, in variables and words.
+void AddAsLed(std::vector<std::string>& secrets, const std::map<int, int>& others) {
+  for (size_t i = 0, all = secrets.size(); i < all; ++i) {
+    std::string led = LedUrl(secrets[i], others);
+    if (led != secrets[i]) secrets.push_back(std::move(led));
+  }
+}
+
 bool IsFolder(const std::string& path) {
   struct stat there {};
   return stat(path.c_str(), &there) == 0 && S_ISDIR(there.st_mode);
@@ -252,6 +260,7 @@ Result<ContainerPlan> PlanContainer(const Context& ctx, NodeParts& node, PodFile
     return port.first == port.second;
   });
   plan.secrets = std::move(environment.secrets);
+  AddAsLed(plan.secrets, options.others);
   for (std::string& value : ValuesToHide(node.options.environment)) plan.secrets.push_back(std::move(value));
   plan.alone = led.alone;
   return plan;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include "base/encoding.h"
 #include "base/files.h"
 #include "base/testing/temp_folder.h"
 #include "base/testing/value_or_abort.h"
@@ -227,6 +228,23 @@ TEST_F(Plan, AVariableLeadsToAnotherContainer_G5) {
   EXPECT_EQ(manager->process.argv[1], "--metrics-addr=127.0.0.1:" + port);
   EXPECT_THAT(sidecar->process.environment,
               testing::IsSupersetOf({"UPSTREAM=http://localhost:" + port + "/metrics", std::string("OTHER=x:8080")}));
+}
+
+// G7: a Secret's value is hidden as it is, and as the process has it.
+TEST_F(Plan, ASecretThatLeadsToAnotherContainerIsHidden_G7) {
+  const std::string secret = "http://localhost:8080/push?key=abcdef";
+  api_.Put("/api/v1/namespaces/n/secrets/s", {{"data", {{"push", Base64Encode(secret)}}}});
+  const kube::Object pod = PodOf(Json::array(
+      {Yaml("{name: manager, command: [/manager], args: ['--metrics-addr=:8080']}"),
+       Yaml("{name: sidecar, command: [/manager], args: ['--upstream=http://127.0.0.1:8080', '--push=$(PUSH)'], "
+            "env: [{name: PUSH, valueFrom: {secretKeyRef: {name: s, key: push}}}]}")}));
+  const auto ports = ValueOrAbort(PodPorts::Make(pod), "ports");
+  const auto manager = Of(pod, 0, ports), sidecar = Of(pod, 1, ports);
+  ASSERT_TRUE(manager.ok() && sidecar.ok());
+  const std::string led = "http://localhost:" + std::to_string(manager->ports.at(8080)) + "/push?key=abcdef";
+  EXPECT_THAT(sidecar->process.environment, testing::Contains("PUSH=" + led));
+  EXPECT_THAT(sidecar->process.argv, testing::Contains("--push=" + led));
+  EXPECT_THAT(sidecar->secrets, testing::UnorderedElementsAre(secret, led));
 }
 
 // G5: without a free port nothing starts: its program would take 0 for its own default.

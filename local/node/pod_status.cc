@@ -1,6 +1,7 @@
 #include "local/node/pod_status.h"
 
 #include <algorithm>
+#include <charconv>
 #include <span>
 #include <utility>
 
@@ -84,6 +85,12 @@ class Conditions {
   Json list_ = Json::array();
 };
 
+int NumberIn(std::string_view text) {
+  int number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
 // The values, without the space around them, and each of their lines: a log has them so, or has the end of one only.
 std::vector<std::string> PartsOf(const std::vector<std::string>& secrets) {
   std::vector<std::string> parts;
@@ -108,6 +115,17 @@ std::string PortsAnnotation(const PodFacts& facts) {
   std::vector<std::string> pairs;
   for (const auto& [own, led] : ports) pairs.push_back(std::to_string(own) + ":" + std::to_string(led));
   return Join(pairs, ",");
+}
+
+std::map<int, int> PortsIn(const kube::Object& pod) {
+  std::map<int, int> ports;
+  for (const std::string& pair : Split(pod.annotation(kPortsAnnotation), ',')) {
+    const size_t colon = pair.find(':');
+    if (colon == pair.npos) continue;
+    const int own = NumberIn(pair), led = NumberIn(std::string_view(pair).substr(colon + 1));
+    if (own > 0 && led > 0) ports.emplace(own, led);
+  }
+  return ports;
 }
 
 bool IsReady(const PodFacts& facts) {

@@ -1,6 +1,11 @@
 // A Pod's status, as a kubelet writes it (behaviour.md G4). Pure.
 #pragma once
 
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "kube/meta/object.h"
 #include "local/node/pod_facts.h"
 
@@ -15,6 +20,8 @@ Json UnscheduledStatus(const kube::Object& pod, const std::string& reason, const
 // On a Pod: the ports of its containers and where on loopback they are, "9440:38123,9443:38124".
 inline constexpr char kPortsAnnotation[] = "local.capi-operator.io/ports";
 std::string PortsAnnotation(const PodFacts& facts);
+// Of a Pod that has it: of its containers -> of loopback.
+std::map<int, int> PortsIn(const kube::Object& pod);
 
 // All containers are ready.
 bool IsReady(const PodFacts& facts);

@@ -105,7 +105,13 @@ TEST(PodStatus, HasPortsAndProcess) {
   facts.pid = 12;
   PodFacts all{.containers = {facts}};
   EXPECT_EQ(PortsAnnotation(all), "9440:40002,9443:40001");
-  EXPECT_EQ(Pod(all).json()["status"]["containerStatuses"][0]["containerID"], "process://12");
+  kube::Object pod = Pod(all);
+  EXPECT_EQ(pod.json()["status"]["containerStatuses"][0]["containerID"], "process://12");
+  EXPECT_TRUE(PortsIn(pod).empty());
+  pod.set_annotation(kPortsAnnotation, PortsAnnotation(all));
+  EXPECT_EQ(PortsIn(pod), facts.ports);
+  pod.set_annotation(kPortsAnnotation, "9440,x,:,8443:31001");
+  EXPECT_THAT(PortsIn(pod), testing::ElementsAre(testing::Pair(8443, 31001)));
 }
 
 // G7: the last lines of a log, without values of Secrets.

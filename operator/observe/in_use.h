@@ -28,7 +28,7 @@ class UseFinder {
   // can be looked for.
   Result<std::vector<std::string>> Find(const Context& ctx, const std::string& key,
                                         const std::vector<kube::ObjectPtr>& crds);
-  // The provider is gone, or isn't deleted any more.
+  // The provider is gone.
   void Forget(const std::string& key);
 
  private:

@@ -80,7 +80,8 @@ class WatchServer {
     return std::any_of(open_.begin(), open_.end(),
                        [&](const Watch& w) { return w.collection == collection && w.name.empty(); });
   }
-  int watched(const std::string& collection) { return Count(watched_, collection); }  // requests so far
+  int watched(const std::string& collection) { return Count(watched_, collection); }    // requests so far
+  int refusals(const std::string& collection) { return Count(refusals_, collection); }  // as Refuse has it, so far
   int listed(const std::string& collection) { return Count(listed_, collection); }
 
   std::unique_ptr<kube::Client> client;
@@ -169,7 +170,10 @@ class WatchServer {
     {
       MutexLock lock(mu_);
       if (auto refused = refused_.find(path); name.empty() && refused != refused_.end()) status = refused->second;
-      if (status != 0) call = on_refusal_;
+      if (status != 0) {
+        ++refusals_[path];
+        call = on_refusal_;
+      }
     }
     if (call) call();
     return status;
@@ -220,7 +224,7 @@ class WatchServer {
   std::function<void()> on_refusal_;
   std::function<int(const std::string&)> write_status_;
   std::vector<Watch> open_;
-  std::map<std::string, int> watched_, listed_;
+  std::map<std::string, int> watched_, listed_, refusals_;
   std::condition_variable_any changed_;
   int streams_ = 0, held_until_ = 0;
   http_testing::RawServer server_{[this](http_testing::Peer& peer, int) { Serve(peer); }, /*parallel=*/true};

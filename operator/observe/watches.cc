@@ -141,6 +141,26 @@ Status Watches::Run(const Context& ctx, const kube::Resource& resource, kube::In
   return Ok();
 }
 
+// The watch outlives its informer's thread, which its destructor joins.
+Status Watches::RunOwn(const Context& ctx, Watch& watch, std::function<void(kube::Object&)> transform) {
+  const Key& key = watch.key;
+  return Run(
+      ctx, key.resource,
+      {.ns = key.ns,
+       .label_selector = key.label_selector,
+       .field_selector = key.field_selector,
+       .metadata_only = key.metadata_only,
+       .transform = std::move(transform)},
+      [this, &watch](const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
+        handler_({.watch = watch.key,
+                  .users = watch.key.IsShared() ? std::set<std::string>() : watch.UserKeys(),
+                  .was = was,
+                  .is = is,
+                  .first = !watch.own.informer->Synced()});
+      },
+      watch.own);
+}
+
 // It is kept only once its thread runs: who comes next would wait for one that never begins.
 Result<std::shared_ptr<Watches::Watch>> Watches::Find(const Context& ctx, const Key& key,
                                                       std::function<void(kube::Object&)> transform) {
@@ -148,22 +168,7 @@ Result<std::shared_ptr<Watches::Watch>> Watches::Find(const Context& ctx, const 
   if (auto found = watches_.find(name); found != watches_.end()) return found->second;
   auto watch = std::make_shared<Watch>();
   watch->key = key;
-  Watch* raw = watch.get();  // the watch outlives its informer's thread, which its destructor joins
-  kube::InformerOptions options{.ns = key.ns,
-                                .label_selector = key.label_selector,
-                                .field_selector = key.field_selector,
-                                .metadata_only = key.metadata_only,
-                                .transform = std::move(transform)};
-  TRY(Run(
-      ctx, key.resource, std::move(options),
-      [this, raw](const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
-        handler_({.watch = raw->key,
-                  .users = raw->key.IsShared() ? std::set<std::string>() : raw->UserKeys(),
-                  .was = was,
-                  .is = is,
-                  .first = !raw->own.informer->Synced()});
-      },
-      watch->own));
+  TRY(RunOwn(ctx, *watch, std::move(transform)));
   watches_[name] = watch;
   return watch;
 }
@@ -255,28 +260,10 @@ Result<std::shared_ptr<Watches::Watch>> Watches::NewSelection(const Context& ctx
   if (watch->shared) {
     ++watch->shared->watches;
   } else {
-    TRY(Alone(ctx, *watch));
+    TRY(RunOwn(ctx, *watch, kube::DropManagedFields));
     if (watch->selection) kind.CountAlone(key.ns, 1);
   }
   return watch;
-}
-
-Status Watches::Alone(const Context& ctx, Watch& watch) {
-  return Run(
-      ctx, watch.key.resource,
-      {.ns = watch.key.ns,
-       .label_selector = watch.key.label_selector,
-       .field_selector = watch.key.field_selector,
-       .metadata_only = true,
-       .transform = kube::DropManagedFields},
-      [this, &watch](const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
-        handler_({.watch = watch.key,
-                  .users = watch.UserKeys(),
-                  .was = was,
-                  .is = is,
-                  .first = !watch.own.informer->Synced()});
-      },
-      watch.own);
 }
 
 // Few are watched one by one, so that nobody else's objects are seen.
@@ -322,10 +309,10 @@ void Watches::GiveUp(const Context& ctx, Shared& shared, const kube::Resource& r
     MutexLock lock(mu_);
     Kind& kind = KindOf(resource);
     auto found = kind.shared.find(shared.ns);
-    if (found == kind.shared.end() || found->second.get() != &shared) return;  // its last user has left it
+    if (found == kind.shared.end() || found->second.get() != &shared) return;  // it ends, as nobody needs it
     kind.NoteRefused(ctx, shared.ns, error);
     shared.given_up = true;
-    given_up_.push_back(std::move(found->second));
+    ending_.push_back(std::move(found->second));
     kind.shared.erase(found);
     std::erase_if(watches_, [&](const auto& entry) {
       if (entry.second->shared.get() != &shared) return false;
@@ -349,17 +336,25 @@ Watches::Kind& Watches::KindOf(const kube::Resource& resource) {
   return *kind;
 }
 
-std::shared_ptr<Watches::Shared> Watches::Leave(const Watch& watch) {
+// A shared watch that was tried beside others is on trial until somebody moves to it, which nobody does once there are
+// few enough for a watch each.
+void Watches::Leave(const Watch& watch) {
   Kind& kind = KindOf(watch.key.resource);
-  if (!watch.shared) {
-    if (watch.selection) kind.CountAlone(watch.key.ns, -1);
-    return nullptr;
+  if (watch.shared) {
+    watch.shared->wanted.Remove(watch.key.ToString());
+    --watch.shared->watches;
+  } else if (watch.selection) {
+    kind.CountAlone(watch.key.ns, -1);
   }
-  watch.shared->wanted.Remove(watch.key.ToString());
-  if (--watch.shared->watches > 0) return nullptr;
-  auto found = kind.shared.find(watch.shared->ns);
-  if (found != kind.shared.end() && found->second == watch.shared) kind.shared.erase(found);
-  return watch.shared;
+  for (auto it = kind.shared.begin(); it != kind.shared.end();) {
+    const bool unused = it->second->watches == 0;
+    if (unused && (it->second == watch.shared || kind.all_alone <= kAlone)) {
+      ending_.push_back(std::move(it->second));
+      it = kind.shared.erase(it);
+    } else {
+      ++it;
+    }
+  }
 }
 
 Status Watches::AwaitSelection(const Context& ctx, Watch& watch) {
@@ -418,16 +413,14 @@ void Watches::BeginUse(const std::string& user) {
 Watches::Ended Watches::TakeUnused(const std::string& user) {
   Ended ended;
   MutexLock lock(mu_);
-  ended.shared.swap(given_up_);
-  auto mine = of_user_.find(user);
-  if (mine == of_user_.end()) return ended;
-  for (auto it = mine->second.begin(); it != mine->second.end();) {
+  auto& mine = of_user_[user];
+  for (auto it = mine.begin(); it != mine.end();) {
     if (it->second) {
       ++it;
       continue;
     }
     auto found = watches_.find(it->first);
-    it = mine->second.erase(it);
+    it = mine.erase(it);
     if (found == watches_.end()) continue;
     const std::shared_ptr<Watch> watch = found->second;
     {
@@ -436,10 +429,11 @@ Watches::Ended Watches::TakeUnused(const std::string& user) {
       if (!watch->users.empty()) continue;
     }
     watches_.erase(found);
-    if (auto shared = Leave(*watch)) ended.shared.push_back(std::move(shared));
+    Leave(*watch);
     ended.watches.push_back(watch);
   }
-  if (mine->second.empty()) of_user_.erase(mine);
+  if (mine.empty()) of_user_.erase(user);
+  ended.shared.swap(ending_);
   return ended;
 }
 
@@ -469,21 +463,22 @@ void Watches::NoteEnd(const Key& key) {
 void Watches::Stop() {
   std::map<std::string, std::shared_ptr<Watch>> all;
   std::map<std::string, std::unique_ptr<Kind>> kinds;
-  std::vector<std::shared_ptr<Shared>> given_up;
+  std::vector<std::shared_ptr<Shared>> ending;
   {
     MutexLock lock(mu_);
     all.swap(watches_);
     kinds.swap(kinds_);
-    given_up.swap(given_up_);
+    ending.swap(ending_);
     of_user_.clear();
   }
   for (auto& [name, watch] : all) watch->own.thread.request_stop();
   for (auto& [name, kind] : kinds) {
     for (auto& [ns, shared] : kind->shared) shared->feed.thread.request_stop();
   }
-  // It is still telling whose watches are lost, and what it holds may be the last of them: it can't join itself.
-  for (auto& shared : given_up) shared->feed.thread.request_stop();
-  for (auto& shared : given_up) shared->feed.thread.join();
+  // One that is given up may be telling still whose watches are lost, and what it holds may be the last of them: it
+  // can't join itself.
+  for (auto& shared : ending) shared->feed.thread.request_stop();
+  for (auto& shared : ending) shared->feed.thread.join();
 }
 
 }  // namespace capi::ops

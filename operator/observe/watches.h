@@ -94,6 +94,7 @@ class Watches {
       CAPI_REQUIRES(mu_);
   Status Run(const Context& ctx, const kube::Resource& resource, kube::InformerOptions options,
              kube::Informer::Handler handler, Feed& feed);
+  Status RunOwn(const Context& ctx, Watch& watch, std::function<void(kube::Object&)> transform);
   void Use(const std::string& name, Watch& watch, const std::string& user) CAPI_REQUIRES(mu_);
   Ended TakeUnused(const std::string& user) CAPI_EXCLUDES(mu_);
   void NoteEnd(const Key& key) CAPI_EXCLUDES(mu_);
@@ -103,14 +104,13 @@ class Watches {
   Result<std::shared_ptr<Watch>> StartSelection(const Context& ctx, const Key& key, const std::string& user)
       CAPI_EXCLUDES(mu_);
   Result<std::shared_ptr<Watch>> NewSelection(const Context& ctx, const Key& key, Kind& kind) CAPI_REQUIRES(mu_);
-  Status Alone(const Context& ctx, Watch& watch);
   // Null: it gets a watch of its own.
   Result<std::shared_ptr<Shared>> SharedFor(const Context& ctx, const Key& key, Kind& kind) CAPI_REQUIRES(mu_);
   Result<std::shared_ptr<Shared>> Share(const Context& ctx, const kube::Resource& resource, const std::string& ns,
                                         Kind& kind) CAPI_REQUIRES(mu_);
   Kind& KindOf(const kube::Resource& resource) CAPI_REQUIRES(mu_);
-  // Returns what it shared, where nobody else does.
-  std::shared_ptr<Shared> Leave(const Watch& watch) CAPI_REQUIRES(mu_);
+  // A shared watch that nobody needs any more ends: EndUse joins its thread.
+  void Leave(const Watch& watch) CAPI_REQUIRES(mu_);
   Status AwaitSelection(const Context& ctx, Watch& watch) CAPI_EXCLUDES(mu_);
   void GiveUp(const Context& ctx, Shared& shared, const kube::Resource& resource, const Error& error)
       CAPI_EXCLUDES(mu_);
@@ -123,7 +123,7 @@ class Watches {
   Mutex mu_;
   std::map<std::string, std::shared_ptr<Watch>> watches_ CAPI_GUARDED_BY(mu_);  // by Key::ToString
   std::map<std::string, std::unique_ptr<Kind>> kinds_ CAPI_GUARDED_BY(mu_);
-  std::vector<std::shared_ptr<Shared>> given_up_ CAPI_GUARDED_BY(mu_);  // until their threads are joined
+  std::vector<std::shared_ptr<Shared>> ending_ CAPI_GUARDED_BY(mu_);  // until their threads are joined
   // By user: the watches that it asked for, and whether since BeginUse.
   std::map<std::string, std::map<std::string, bool>> of_user_ CAPI_GUARDED_BY(mu_);
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/caught.h"
 #include "base/version.h"
 #include "operator/ui/node.h"
 
@@ -44,10 +45,12 @@ void Feed::Changed() {
 void Feed::OnChange(const ProviderCache::Change& change) {
   const std::string key = change.id.Key();
   MutexLock lock(mu_);
-  if (!change.is) {
+  // Gone; or made again while the watch was away, which tells of no deletion then.
+  const bool is_another = change.was && change.is && change.was->uid != change.is->uid;
+  if (!change.is || is_another) {
     facts_.erase(key);
     timeline_.Forget(key);
-  } else if (change.was && change.was->uid == change.is->uid) {
+  } else if (change.was) {
     timeline_.Note(key, change.was->status, change.is->status, clock_.Now());
   }
   Changed();
@@ -154,6 +157,21 @@ void Feed::Send(const std::vector<News>& news) {
   }
 }
 
+// Whoever wasn't told of a part of it has to fetch all again: what was shown last counts as told to everybody.
+void Feed::SendNews() {
+  try {
+    Send(Refresh());
+  } catch (...) {
+    EndStreams();
+    throw;
+  }
+}
+
+void Feed::EndStreams() {
+  for (const Viewer& viewer : viewers_) viewer.stream->End();
+  DropViewers(clock_.Monotonic());
+}
+
 void Feed::DropViewers(MonoTime now) {
   std::erase_if(viewers_, [now](const Viewer& viewer) {
     if (viewer.until <= now) viewer.stream->End();
@@ -168,7 +186,7 @@ void Feed::DropViewers(MonoTime now) {
 
 std::string Feed::Snapshot(const Sees& sees) {
   MutexLock lock(show_mu_);
-  Send(Refresh());
+  SendNews();
   std::string out = fmt::format(R"({{"revision":{},"fleet":{},"providers":[)", revision_, fleet_);
   bool first = true;
   for (const auto& [key, shown] : shown_) {
@@ -212,7 +230,7 @@ std::shared_ptr<http::ServerStream> Feed::Join(Sees sees, Sees unasked) {
   const MonoTime now = clock_.Monotonic();
   DropViewers(now);
   if (viewers_.size() >= options_.viewers) return nullptr;
-  Send(Refresh());  // what comes from now on is news to this one, too
+  SendNews();  // what comes from now on is news to this one, too
   auto stream = std::make_shared<http::ServerStream>(options_.waiting);
   stream->Send("retry: 1000\n" + Event("hello", fmt::format(R"({{"revision":{}}})", revision_)));
   // Came since `unasked` was made, and is no news any more.
@@ -227,13 +245,19 @@ std::shared_ptr<http::ServerStream> Feed::Join(Sees sees, Sees unasked) {
   return stream;
 }
 
-void Feed::Tick() {
+void Feed::Tick(bool beat) {
   MutexLock lock(show_mu_);
   DropViewers(clock_.Monotonic());
-  if (!viewers_.empty()) Send(Refresh());
+  if (!viewers_.empty()) SendNews();
+  if (!beat) return;
+  for (const Viewer& viewer : viewers_) viewer.stream->Send(": still here\n\n");
 }
 
 Status Feed::Run(const Context& ctx) {
+  auto tick = [&](bool at_beat) {
+    auto thrown = Caught([&] { Tick(at_beat); });
+    if (thrown) ctx.log.Error("the page met a bug", {{"error", *thrown}});
+  };
   MonoTime beat = clock_.Monotonic() + options_.beat;
   while (!ctx.stop.stop_requested()) {
     bool news = false;
@@ -245,18 +269,15 @@ Status Feed::Run(const Context& ctx) {
       });
       news = watched_ && std::exchange(dirty_, false);
     }
-    if (news) Tick();
+    if (news) tick(false);
     if (clock_.Monotonic() >= beat) {
       beat = clock_.Monotonic() + options_.beat;
-      Tick();
-      MutexLock lock(show_mu_);
-      for (const Viewer& viewer : viewers_) viewer.stream->Send(": still here\n\n");
+      tick(true);
     }
     if (!clock_.Sleep(ctx.stop, options_.tick)) break;  // what comes meanwhile is told together
   }
   MutexLock lock(show_mu_);
-  for (const Viewer& viewer : viewers_) viewer.stream->End();
-  viewers_.clear();
+  EndStreams();
   return Ok();
 }
 

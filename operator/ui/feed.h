@@ -55,7 +55,8 @@ class Feed : public Onlooker {
   std::shared_ptr<http::ServerStream> Join(Sees sees, Sees unasked = nullptr);
   std::vector<api::ProviderId> Ids() const;
 
-  // Sends what is new. Until the context stops.
+  // Sends what is new. Until the context stops. What it trips over is logged and ends all streams: who looks on comes
+  // again, and fetches all (behaviour.md F7).
   Status Run(const Context& ctx);
 
  private:
@@ -86,8 +87,10 @@ class Feed : public Onlooker {
   static std::string NodeFor(const Shown& shown, const Sees& sees);
   std::string TextFor(const News& one, const Sees& sees) const CAPI_REQUIRES(show_mu_);
   void Send(const std::vector<News>& news) CAPI_REQUIRES(show_mu_);
+  void SendNews() CAPI_REQUIRES(show_mu_);
+  void EndStreams() CAPI_REQUIRES(show_mu_);
   void DropViewers(MonoTime now) CAPI_REQUIRES(show_mu_);
-  void Tick();
+  void Tick(bool beat);
   void Changed() CAPI_REQUIRES(mu_);
   std::int64_t Minute() const;
 

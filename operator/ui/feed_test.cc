@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <map>
+#include <stdexcept>
 #include <thread>
 
 #include "base/testing/await.h"
@@ -213,6 +215,71 @@ TEST(Feed, TellsOfOneProvider) {
   EXPECT_EQ(watched.feed.Details(Sample().Key(), nothing), std::nullopt);
   EXPECT_EQ(watched.feed.Object(Sample().Key(), nothing), nullptr);
   EXPECT_NE(watched.feed.Object(Sample().Key(), SeesAll), nullptr);
+}
+
+// B3: made again while the watch was away, which told of no deletion.
+TEST(Feed, AnotherObjectHasNothingOfTheFormerOne) {
+  Watched watched;
+  auto details = [&] { return *ParseJson(*watched.feed.Details(Sample().Key(), SeesAll)); };
+  watched.Put({});
+  watched.Put(Held("aws", api::reason::kInvalidSpec, "bad"));
+  watched.Pass({}, {});
+  ASSERT_THAT(details()["transitions"], SizeIs(1));
+  ASSERT_TRUE(details()["seen"].get<bool>());
+  Sample another;
+  another.uid = "another";
+  watched.Put(another);
+  EXPECT_THAT(details()["transitions"], SizeIs(0));
+  EXPECT_FALSE(details()["seen"].get<bool>());
+}
+
+// Throws once it is told to, and once alone. Thread-safe.
+struct Leads {
+  bool operator()() const {
+    if (throws->exchange(false)) throw std::runtime_error("a bug");
+    return true;
+  }
+  std::shared_ptr<std::atomic<bool>> throws = std::make_shared<std::atomic<bool>>(false);
+};
+
+// F7: whoever looks on comes again, and gets all; the operator goes on.
+TEST(Feed, WhatItTripsOverEndsItsStreamsAlone) {
+  const Leads leads;
+  Running running({}, leads);
+  auto stream = running.feed.Join(SeesAll);
+  *leads.throws = true;
+  running.Put({});
+  EXPECT_TRUE(::capi::Await([&] { return stream->ended(); }));
+  Reader reader(running.feed.Join(SeesAll));
+  running.Put(Core());
+  EXPECT_TRUE(reader.AwaitText("cluster-api"));
+  EXPECT_THAT(Snapshot(running.feed)["providers"], SizeIs(2));
+}
+
+// F7: what one viewer's request trips over nobody else was told of.
+TEST(Feed, ARequestThatFailsEndsTheStreamsOfOthers) {
+  const Leads leads;
+  Watched watched({}, leads);
+  auto stream = watched.feed.Join(SeesAll);
+  watched.Put({});
+  *leads.throws = true;
+  EXPECT_THROW(watched.feed.Snapshot(SeesAll), std::runtime_error);
+  EXPECT_TRUE(stream->ended());
+  EXPECT_THAT(Snapshot(watched.feed)["providers"], SizeIs(1));
+}
+
+// B4: by it a page knows that nothing is new, and a server that somebody is there.
+TEST(Feed, TellsThatItIsStillThere) {
+  Running running({.beat = Millis(20)});
+  Reader reader(running.feed.Join(SeesAll));
+  EXPECT_TRUE(reader.AwaitText(": still here"));
+}
+
+// B5: also where nothing changes.
+TEST(Feed, AViewerOfAQuietFleetHasToComeAgain) {
+  Running running({.beat = Millis(20), .longest = Millis(50)});
+  auto stream = running.feed.Join(SeesAll);
+  EXPECT_TRUE(::capi::Await([&] { return stream->ended(); }));
 }
 
 TEST(Feed, EndsItsStreamsWithItsRun) {

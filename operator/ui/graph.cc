@@ -7,6 +7,10 @@
 
 #include "advice/explain.h"
 #include "api/reasons.h"
+#include "api/validate/git_reference.h"
+#include "api/validate/oci_reference.h"
+#include "base/http/url.h"
+#include "operator/decide/hold.h"
 
 namespace capi::ops::ui {
 namespace {
@@ -27,11 +31,15 @@ std::vector<Need> SecretsIn(const api::ProviderSpec& spec, const std::string& me
 std::vector<Need> SourceOf(const api::ProviderSpec& spec) {
   if (!spec.fetch_config) return {};
   const api::FetchConfig& fetch = *spec.fetch_config;
-  std::string place = fetch.git ? fetch.git->url : fetch.oci.empty() ? fetch.url : fetch.oci;
-  if (size_t scheme = place.find("://"); scheme != place.npos) place.erase(0, scheme + 3);
-  place.resize(std::min(place.find_first_of("/?#"), place.size()));
-  if (size_t user = place.rfind('@'); user != place.npos) place.erase(0, user + 1);
-  return place.empty() ? std::vector<Need>() : std::vector<Need>{{"Source", "", place}};
+  std::string host;
+  if (fetch.git) {
+    if (auto git = api::ParseGitReference(*fetch.git); git.ok()) host = git->HostPort();
+  } else if (!fetch.oci.empty()) {
+    if (auto oci = api::ParseOciReference(fetch.oci); oci.ok()) host = oci->host;
+  } else if (auto url = http::Url::Parse(fetch.url); url.ok()) {
+    host = url->HostHeader();
+  }
+  return host.empty() ? std::vector<Need>() : std::vector<Need>{{"Source", "", host}};
 }
 
 std::vector<Need> NeedsOf(const api::Provider& provider, const advice::Explanation& why) {
@@ -46,9 +54,7 @@ std::vector<Need> NeedsOf(const api::Provider& provider, const advice::Explanati
   if (why.reason == reason::kServiceAccountNotFound && !spec.service_account.empty()) {
     return {{"ServiceAccount", provider.id.ns, spec.service_account}};
   }
-  const bool of_source = why.reason == reason::kSourceUnreachable || why.reason == reason::kRateLimited ||
-                         why.reason == reason::kSourceCredentialsRejected;
-  return of_source ? SourceOf(spec) : std::vector<Need>();
+  return TellsOfSource(why.reason) ? SourceOf(spec) : std::vector<Need>();
 }
 
 // The end of a chain in which each waits for one other; "" for `from` itself, and for a circle. A ready one has no

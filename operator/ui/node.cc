@@ -5,6 +5,7 @@
 
 #include "advice/explain.h"
 #include "api/reasons.h"
+#include "operator/decide/hold.h"
 
 namespace capi::ops::ui {
 namespace {
@@ -148,9 +149,11 @@ std::string StateOf(const api::Provider& provider, const Place& place) {
   if (IsAtRest(status, why)) return "paused";
   if (why.ready) return "ready";
   if (Holds(status, condition::kStalled)) return "stalled";
-  // By the reason: who waits for one that the viewer may not see waits all the same.
+  // By the reason: who waits for one that the viewer may not see, or for a source that the spec doesn't name, waits all
+  // the same.
   const advice::Awaited awaited = advice::AwaitedBy(why.reason, why.message);
-  return awaited.core || awaited.others || !place.needs.empty() ? "waiting" : "working";
+  const bool waits = awaited.core || awaited.others || TellsOfSource(why.reason) || !place.needs.empty();
+  return waits ? "waiting" : "working";
 }
 
 Json NodeOf(const CachedProvider& cached, const Facts* facts, const Place& place) {

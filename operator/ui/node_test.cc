@@ -51,6 +51,7 @@ TEST(StateOf, IsOneWord) {
       // Whether the other one can be shown or not.
       {"waiting", false, api::reason::kWaitingForCoreProviderReady, Json::array(), {}},
       {"waiting", false, api::reason::kMoreThanOneExists, Json::array(), {}, "it is older"},
+      {"waiting", false, api::reason::kRateLimited, Json::array(), {}, "the built-in source"},
       {"waiting", false, api::reason::kSecretNotFound, Json::array(), {{}, {{"Secret", "n", "x"}}, ""}},
       {"waiting", false, api::reason::kWaitingForOrder, Json::array(), {{"a"}, {}, "a"}},
       {"working", false, api::reason::kProgressing, Json::array({Condition("Reconciling", "True", "x")}), {}},

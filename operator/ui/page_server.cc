@@ -17,7 +17,8 @@ using http::Response;
 using http::ServerRequest;
 using http::ServerResponse;
 
-constexpr size_t kOthers = 64;  // connections beside those of viewers
+constexpr size_t kOfViewer = 2;  // connections: of its events, and of what it fetches
+constexpr size_t kOthers = 64;   // connections beside those of viewers
 constexpr std::string_view kHtml = "text/html; charset=utf-8", kJson = "application/json",
                            kText = "text/plain; charset=utf-8";
 
@@ -121,7 +122,7 @@ Result<std::unique_ptr<http::Server>> ServePage(const std::string& address, Feed
   options.address = address;
   options.threads = Viewers::kThreads;
   options.limits.body = 0;
-  options.limits.connections = FeedOptions().viewers + kOthers;
+  options.limits.connections = kOfViewer * FeedOptions().viewers + kOthers;
   if (!local) {
     auto certificate = TRY(http::MakeSelfSigned({"localhost"}));
     options.cert_pem = certificate.cert_pem;

@@ -67,6 +67,7 @@ TEST_F(Page, HasItsFilesAndAStrictPolicy) {
     EXPECT_THAT(policy, Not(HasSubstr("http")));
     EXPECT_EQ(response.headers.Get("X-Content-Type-Options"), "nosniff");
     EXPECT_EQ(response.headers.Get("Access-Control-Allow-Origin"), "");
+    EXPECT_EQ(response.headers.Get("Set-Cookie"), "");
   }
   EXPECT_EQ(Get("/").headers.Get("Content-Type"), "text/html; charset=utf-8");
   EXPECT_EQ(Get("/data.json").headers.Get("Cache-Control"), "no-store");
@@ -108,6 +109,21 @@ TEST_F(Page, AHeadIsNoViewer) {
   EXPECT_EQ(Get("/events", "", {}, "HEAD").status, 200);
   EXPECT_NE(watched_.feed.Join(SeesAll), nullptr);
   EXPECT_EQ(Get("/events").status, 503);
+}
+
+// B4: each of those who look on fetches data, too, on a connection of its own that stays: nobody's stream gives way.
+TEST_F(Page, ThereIsRoomForWhatEveryViewerFetches) {
+  http_testing::AllowDescriptors(4096);
+  Serve("127.0.0.1:0");
+  std::vector<std::unique_ptr<http_testing::RawClient>> clients;
+  for (const char* path : {"/events", "/data.json"}) {
+    for (size_t i = 0; i < FeedOptions().viewers; ++i) {
+      clients.push_back(std::make_unique<http_testing::RawClient>(server_->address()));
+      clients.back()->Write(std::string("GET ") + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+      ASSERT_THAT(clients.back()->ReadAnswer(), HasSubstr("HTTP/1.1 200")) << path << " " << i;
+    }
+  }
+  EXPECT_EQ(watched_.feed.Join(SeesAll), nullptr) << "a stream has ended";
 }
 
 // B5: nor does another site take a place, which could read nothing anyway.

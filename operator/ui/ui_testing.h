@@ -19,6 +19,7 @@ struct Sample {
   std::string reason = std::string(api::reason::kWorkloadsReady), message = "all is well";
   Json spec = {{"version", "v1.0.0"}};
   Json status = Json::object();  // besides Ready
+  std::string uid = {};          // by the key, where it is ""
 
   std::string Key() const { return api::ProviderId{type, ns, name}.Key(); }
 };
@@ -42,7 +43,7 @@ inline kube::Object ObjectOf(const Sample& sample, int version = 1) {
                            {"metadata",
                             {{"namespace", sample.ns},
                              {"name", sample.name},
-                             {"uid", sample.Key()},
+                             {"uid", sample.uid.empty() ? sample.Key() : sample.uid},
                              {"resourceVersion", std::to_string(version)},
                              {"generation", 1}}},
                            {"spec", sample.spec},
@@ -52,9 +53,9 @@ inline kube::Object ObjectOf(const Sample& sample, int version = 1) {
 // A cache with a feed of it. Thread-compatible.
 class Watched {
  public:
-  explicit Watched(FeedOptions options = {})
-      : feed(
-            SystemClock(), [] { return true; }, options) {
+  explicit Watched(
+      FeedOptions options = {}, std::function<bool()> leads = [] { return true; })
+      : feed(SystemClock(), std::move(leads), options) {
     feed.Follow(cache);
   }
   void Put(const Sample& sample) {

@@ -41,12 +41,14 @@ class Browser:
         self.answers, out = os.pipe()
         sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
         command = [PROGRAM, *FLAGS, *sandbox, f"--user-data-dir={self.folder.name}", *flags, "about:blank"]
+        self.said = os.path.join(self.folder.name, "stderr")
         # The browser reads what we say from its descriptor 3, and writes to 4. A later pipe has larger numbers than those.
-        self.process = subprocess.Popen(
-            ["/bin/sh", "-c", f'exec "$@" 3<&{theirs} 4>&{out}', "sh", *command],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            pass_fds=(theirs, out), env={**os.environ, "HOME": self.folder.name}, start_new_session=True,
-        )  # fmt: skip
+        with open(self.said, "wb") as said:
+            self.process = subprocess.Popen(
+                ["/bin/sh", "-c", f'exec "$@" 3<&{theirs} 4>&{out}', "sh", *command],
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said,
+                pass_fds=(theirs, out), env={**os.environ, "HOME": self.folder.name}, start_new_session=True,
+            )  # fmt: skip
         os.close(theirs)
         os.close(out)
         self.numbers = itertools.count(1)
@@ -86,15 +88,21 @@ class Browser:
         if session:
             message["sessionId"] = session
         text = json.dumps(message).encode() + b"\0"
-        while text:
-            text = text[os.write(self.commands, text) :]
         try:
+            while text:
+                text = text[os.write(self.commands, text) :]
             found = answer.get(timeout=LIMIT)
+        except BrokenPipeError:
+            raise Failed(f"{method}: the browser has ended: {self.last_words()}") from None
         except queue.Empty:
-            raise Failed(f"{method} has no answer within {LIMIT} s") from None
+            raise Failed(f"{method} has no answer within {LIMIT} s; the browser said: {self.last_words()}") from None
         if "error" in found:
             raise Failed(f"{method}: {found['error']['message']}")
         return found["result"]
+
+    def last_words(self):
+        with open(self.said, encoding="utf-8", errors="replace") as file:
+            return "".join(file.readlines()[-10:]) or "nothing"
 
     def open(self, url, width=1280, height=900, before=""):
         """A tab. `before`: a program that runs in it before those of the page."""

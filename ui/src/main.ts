@@ -175,11 +175,12 @@ byId("skip").addEventListener("click", (event) => {
   main.focus();
 });
 addEventListener("hashchange", () => {
-  const typing = document.activeElement === filter;
   forgetDetails();
   draw();
   scrollTo(0, 0);
-  void fetchDetails().then(() => typing || main.focus({ preventScroll: true }));
+  // At once: when a slow request ends somebody may be typing.
+  if (document.activeElement !== filter) main.focus({ preventScroll: true });
+  void fetchDetails();
 });
 setInterval(drawSoon, 60_000); // the ages
 

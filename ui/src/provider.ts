@@ -76,7 +76,7 @@ function conditions(one: Details, now: number): Child {
     table("Conditions now", ["Type", "Status", "Reason", "Message", "Since"], rows),
     h("h3", {}, "What happened"),
     changes.length === 0 ? h("p", {}, "Nothing since this operator started.")
-      : h("ol", { class: "events" }, ...changes.map((c) => h("li", {}, h("time", { datetime: c.time }, c.time.replace("T", " ").replace("Z", "")), " ", h("b", {}, c.what), c.message && ` ${c.message}`))));
+      : h("ol", { class: "events" }, ...changes.map((c) => h("li", {}, h("time", { datetime: c.time }, c.time.replace("T", " ").replace("Z", " UTC")), " ", h("b", {}, c.what), c.message && ` ${c.message}`))));
 }
 
 function inventoryTree(one: Details): Child {

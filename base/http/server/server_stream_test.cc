@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 
 #include "base/http/server/hostile_testing.h"
 #include "base/http/server/server_testing.h"
@@ -18,15 +19,18 @@ constexpr size_t kMost = 1u << 20;
 
 // Serves one stream at every path but /a, which it echoes, with a single thread.
 struct Streams {
+  explicit Streams(ServerOptions options = {.threads = 1})
+      : server(http_testing::Serve(std::move(options), [this](const ServerRequest& request) {
+          if (request.path == "/a") return ServerResponse(http_testing::Echo(request));
+          ServerResponse response;
+          response.status = 200;
+          response.headers.Set("Content-Type", "text/event-stream");
+          response.stream = stream;
+          return response;
+        })) {}
+
   std::shared_ptr<ServerStream> stream = std::make_shared<ServerStream>(kMost);
-  std::unique_ptr<Server> server = http_testing::Serve({.threads = 1}, [this](const ServerRequest& request) {
-    if (request.path == "/a") return ServerResponse(http_testing::Echo(request));
-    ServerResponse response;
-    response.status = 200;
-    response.headers.Set("Content-Type", "text/event-stream");
-    response.stream = stream;
-    return response;
-  });
+  std::unique_ptr<Server> server;
 };
 
 constexpr std::string_view kGetStream = "GET /stream HTTP/1.1\r\nHost: x\r\n\r\n";
@@ -88,6 +92,24 @@ TEST(ServerStream, SendsASlowClientAway) {
   while (sent < 10'000 && streams.stream->Send(piece)) ++sent;
   EXPECT_LT(sent, 10'000);
   EXPECT_LE(streams.stream->held(), kMost);
+}
+
+// T5a: taking something counts as a whole request does.
+TEST(ServerStream, WhoTakesItDoesntGiveWayToWhoIsIdle) {
+  ServerOptions options{.threads = 1};
+  options.limits.connections = 2;
+  Streams streams(options);
+  http_testing::RawClient client(streams.server->address()), idle(streams.server->address());
+  client.Write(kGetStream);
+  client.ReadAnswer();
+  idle.Write(http_testing::kGet);
+  EXPECT_THAT(idle.ReadAnswer(), EndsWith("GET/a"));
+  streams.stream->Send("x");
+  char got = 0;
+  ASSERT_EQ(recv(client.fd(), &got, 1, 0), 1);
+  EXPECT_EQ(http_testing::Ask(streams.server->address())->body, "GET/a");
+  EXPECT_FALSE(streams.stream->ended());
+  EXPECT_EQ(idle.ReadToEnd(), "");
 }
 
 TEST(ServerStream, EndsWithTheServer) {
