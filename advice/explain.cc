@@ -121,7 +121,8 @@ Awaited AwaitedBy(std::string_view reason, std::string_view message) {
     std::string_view word = message.substr(at, end - at);
     while (word.ends_with('.')) word.remove_suffix(1);  // a sentence's
     if (std::count(word.begin(), word.end(), '/') == 1) AddNamed(before, word, out.named);
-    if (!word.empty()) before = word;
+    const bool is_name = word.find('/') != word.npos;  // of a list, of which the next one is no object's
+    if (!word.empty()) before = is_name ? std::string_view() : word;
     at = end + 1;
   }
   if (NamesByKind(reason)) out.of_kind = out.named;

@@ -125,6 +125,11 @@ TEST(AwaitedBy, TheCoreOrWhomTheMessageNames) {
        false},
       {api::reason::kDeletionBlocked, "other providers need the core: InfrastructureProvider/aws; delete", false, true},
       {api::reason::kDeletionBlocked, "other providers need the core: AddonProvider/aws; delete", false, false},
+      {api::reason::kDeletionBlocked,
+       "other providers need the core: BootstrapProvider/kubeadm, ControlPlaneProvider/kubeadm, "
+       "InfrastructureProvider/aws; delete",
+       false, true},
+      {api::reason::kWaitingForPause, "not paused: a/one, capa-system/aws, c/three; then", false, true},
       {api::reason::kDeletionBlocked, "there are AWSCluster capa-system/aws; delete", false, false},
       {api::reason::kWaitingForPause, "not at zero: BootstrapProvider capa-system/aws (v1beta1)", false, false},
       {api::reason::kObjectOwnedByAnotherProvider, "ServiceAccount capa-system/aws is of AddonProvider/other", false,

@@ -60,7 +60,9 @@ void Feed::OnPass(const Observation& o, const std::function<std::string(std::str
   const std::string key = o.provider.id.Key();
   Facts facts = FactsOf(o, hide);
   MutexLock lock(mu_);
-  if (!providers_->Get(key)) return;  // it went meanwhile, and nobody would drop them
+  auto cached = providers_->Get(key);
+  // It went meanwhile, and nobody would drop them; or it was made again, and they are of the former one.
+  if (!cached || cached->provider->uid != o.provider.uid) return;
   std::shared_ptr<const Facts>& mine = facts_[key];
   if (mine && *mine == facts) return;
   mine = std::make_shared<const Facts>(std::move(facts));

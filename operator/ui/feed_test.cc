@@ -231,6 +231,10 @@ TEST(Feed, AnotherObjectHasNothingOfTheFormerOne) {
   watched.Put(another);
   EXPECT_THAT(details()["transitions"], SizeIs(0));
   EXPECT_FALSE(details()["seen"].get<bool>());
+  watched.Pass({}, {});
+  EXPECT_FALSE(details()["seen"].get<bool>()) << "a pass of the former one that ends late";
+  watched.Pass(another, {});
+  EXPECT_TRUE(details()["seen"].get<bool>());
 }
 
 // Throws once it is told to, and once alone. Thread-safe.
