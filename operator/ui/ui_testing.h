@@ -70,6 +70,7 @@ class Watched {
   void Pass(const Sample& sample, Fleet fleet, const std::string& release = "v1.0.0") {
     Observation o;
     o.provider = *cache.Get(sample.Key())->provider;
+    o.provider.uid = ObjectOf(sample).uid();
     o.fleet = std::move(fleet);
     o.releases = {{.ns = sample.ns, .name = "r", .version_text = release, .version = *api::Version::Parse(release)}};
     feed.OnPass(o, [](std::string text) { return text; });
