@@ -75,8 +75,11 @@ void ReadResourceList(const Json& list, const GroupVersion& gv, Discovery& out) 
   }
 }
 
+// A server without these paths is none that could say which kinds there are: whoever stands before it has answered.
 Result<Json> GetJson(const Context& ctx, const DiscoveryGetter& get, const std::string& path, std::string_view accept) {
-  std::string body = TRY_WITH(get(ctx, path, accept), "discovery of " + path);
+  auto answer = get(ctx, path, accept);
+  if (!answer.ok() && answer.code() == Code::kNotFound) answer = Error{Code::kUnavailable, answer.error().message, {}};
+  std::string body = TRY_WITH(std::move(answer), "discovery of " + path);
   return TRY_WITH(ParseJson(body), "discovery of " + path);
 }
 

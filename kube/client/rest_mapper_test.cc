@@ -30,6 +30,7 @@ class RestMapperTest : public testing::Test {
  protected:
   Result<std::string> Answer(std::string_view path, std::string_view accept) {
     asked_.emplace_back(path);
+    if (path == missing_) return Error{Code::kNotFound, "HTTP 404, with a body of 700 bytes", {}};
     auto it = answers_.find(std::string(path));
     if (it == answers_.end()) return Error{Code::kUnavailable, "503", {}};
     EXPECT_THAT(std::string(accept), testing::HasSubstr("application/json"));
@@ -40,6 +41,7 @@ class RestMapperTest : public testing::Test {
   Context ctx_;
   std::map<std::string, std::string> answers_ = {{"/api", std::string(kApi)}, {"/apis", std::string(kApis)}};
   std::vector<std::string> asked_;
+  std::string missing_;
   RestMapper mapper_{
       [this](const Context&, std::string_view path, std::string_view accept) { return Answer(path, accept); }, clock_};
 };
@@ -53,6 +55,23 @@ TEST_F(RestMapperTest, AsksTwiceForEverythingAndKeepsIt) {
   ASSERT_TRUE(ox.ok());
   EXPECT_EQ(ox->Path("n", ""), "/apis/x.io/v1beta1/namespaces/n/oxen") << "not at the group's preferred version";
   EXPECT_THAT(asked_, testing::ElementsAre("/api", "/apis"));
+}
+
+// X2: a gateway that answers everything with a 404 of its own would have had objects taken for gone.
+TEST_F(RestMapperTest, A404OfDiscoveryIsNoAnswer) {
+  for (const char* root : {"/api", "/apis"}) {
+    missing_ = root;
+    clock_.Advance(Seconds(2));
+    mapper_.Invalidate();
+    auto unknown = mapper_.For(ctx_, {"cert-manager.io", "Issuer"});
+    EXPECT_EQ(unknown.code(), Code::kUnavailable);
+    EXPECT_THAT(unknown.error().message, testing::HasSubstr(std::string("discovery of ") + root + ": HTTP 404"));
+    clock_.Advance(Seconds(2));
+    EXPECT_EQ(mapper_.ForAnew(ctx_, {"cert-manager.io", "Issuer"}).code(), Code::kUnavailable);
+  }
+  missing_.clear();
+  clock_.Advance(Seconds(2));
+  EXPECT_EQ(mapper_.For(ctx_, {"cert-manager.io", "Issuer"}).code(), Code::kNotFound);
 }
 
 TEST_F(RestMapperTest, AnswersForBuiltinKindsWithoutAsking) {

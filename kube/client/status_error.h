@@ -25,7 +25,8 @@ Error ErrorFromResponse(const http::Response& response);
 // The server has no such path: it doesn't serve that version of a kind, which says nothing of the object.
 bool IsNoSuchPath(const Error& error);
 
-// There is no such object. A 404 of its path isn't that: whoever stands before the API server may have said it.
+// There is no such object. A 404 of its path isn't that: whoever stands before the API server may have said it. Both
+// are asked of an error as the client returned it: after Error::With nothing tells the two apart.
 bool IsGone(const Error& error);
 
 // Storage of a kind is (re)initializing: over in a tenth of a second after a CRD is Established, and lasting while a

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "kube/client/status_error.h"
 #include "kube/client/warnings.h"
 #include "operator/observe/unseen_writes.h"
 
@@ -63,7 +64,12 @@ Status StatusWriter::Patch(const Context& caller, api::Provider& provider, Json 
                                kube::PatchType::kMerge, patch, options);
   // A look that fails is made again: with the next write, or without one (UnseenWrites).
   if (!written.ok() && written.code() == Code::kConflict) (void)LookForRestore(ctx, client_, cache_, provider.id);
-  if (!written.ok()) return written.error().With(provider.id.ToString());
+  if (!written.ok()) {
+    Error error = written.error();
+    // Whoever stands before the API server may have said so: the object may be there, with its finalizer.
+    if (kube::IsNoSuchPath(error)) error.code = Code::kUnavailable;
+    return error.With(provider.id.ToString());
+  }
   provider.resource_version = written->resource_version();
   cache_.OnWrite(provider.id.type, std::move(written).value());
   return NothingDropped(provider, warnings);

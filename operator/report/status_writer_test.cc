@@ -159,6 +159,26 @@ TEST(StatusWriter, EachWriteIsForTheVersionThatItWasDecidedOn_F10) {
   EXPECT_THAT(versions, ::testing::ElementsAre("2", "2", "2", "2", "2"));
 }
 
+// X5: a gateway's 404 was taken for the object's end, so nobody tried again, and it was there with its finalizer for good.
+TEST(StatusWriter, OnlyTheApiServersOwn404IsAnEnd_X5) {
+  for (const char* body : {R"({"kind":"Status","reason":"NotFound","code":404})", "<html>no such page</html>"}) {
+    auto server = http::Server::Start({}, [&](const http::ServerRequest&) {
+      return http::Response{.status = 404, .headers = {}, .body = body};
+    });
+    ASSERT_TRUE(server.ok());
+    auto client = *kube::Client::Connect({.server = "http://" + (*server)->address()}, {.max_retries = 0});
+    ProviderCache cache([](const ProviderCache::Change&) {});
+    cache.OnEvent(api::ProviderType::kInfrastructure, nullptr,
+                  std::make_shared<const kube::Object>(Json::parse(kObject)));
+    const SecretMasks masks;
+    StatusWriter writer(*client, cache, masks);
+    api::Provider provider = Parsed();
+    const Status removed = writer.RemoveFinalizer(Context{}.WithTimeout(Seconds(30)), provider);
+    EXPECT_EQ(removed.ok(), *body == '{');
+    if (!removed.ok()) EXPECT_EQ(removed.code(), Code::kUnavailable) << removed.error().message;
+  }
+}
+
 // A merge patch keeps the members of a member that it doesn't name.
 TEST(StatusWriter, WhatWentOfAMemberIsSetToNull_U12) {
   std::string sent;
