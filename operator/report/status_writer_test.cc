@@ -159,8 +159,8 @@ TEST(StatusWriter, EachWriteIsForTheVersionThatItWasDecidedOn_F10) {
   EXPECT_THAT(versions, ::testing::ElementsAre("2", "2", "2", "2", "2"));
 }
 
-// X5: a gateway's 404 was taken for the object's end, so nobody tried again, and it was there with its finalizer for good.
-TEST(StatusWriter, OnlyTheApiServersOwn404IsAnEnd_X5) {
+// F3: a gateway's 404 was taken for the object's end, so nobody tried again, and it was there with its finalizer for good.
+TEST(StatusWriter, OnlyTheApiServersOwn404IsAnEnd_F3) {
   for (const char* body : {R"({"kind":"Status","reason":"NotFound","code":404})", "<html>no such page</html>"}) {
     auto server = http::Server::Start({}, [&](const http::ServerRequest&) {
       return http::Response{.status = 404, .headers = {}, .body = body};
