@@ -86,7 +86,7 @@ Json StatusToJson(const ProviderStatus& status) {
   PutText(out, "desiredContract", status.desired_contract);
   if (status.observed_generation != 0) out["observedGeneration"] = status.observed_generation;
   if (!status.conditions.empty()) out["conditions"] = kube::ConditionsToJson(status.conditions);
-  if (!status.inventory.is_null()) out["inventory"] = status.inventory;
+  if (!status.inventory.is_null()) out["inventory"] = status.inventory.Unpack();
   PutText(out, "applied", status.applied);
   for (const HistoryEntry& entry : status.history) {
     Json item = Json::object();

@@ -60,6 +60,7 @@ ProviderController::ProviderController(kube::Client& client, const Settings& set
     kube::InformerOptions watch;
     watch.ns = options_.ns;
     watch.transform = kube::DropManagedFields;
+    watch.packed = true;  // cache_ has what is read of them
     auto handler = [this, type = kind.type, at = informers_.size()](const kube::ObjectPtr& was,
                                                                     const kube::ObjectPtr& is) {
       using ToldBy = ProviderCache::ToldBy;
@@ -142,7 +143,9 @@ void ProviderController::OnWatch(const Watches::Event& event) {
       client_.mapper().Forget({gone.group, gone.kind});
     }
     if (auto news = NewsOf(event)) {
-      Wake([&](const api::ProviderId& id) { return IsOf(*news, id); }, news->own);
+      for (const std::string& label : news->labels) {
+        for (const std::string& key : cache_.KeysOf(label)) controller_.queue().Add(key, news->own);
+      }
       if (news->all) Wake([](const api::ProviderId&) { return true; }, kOthers);
     }
     return;

@@ -196,7 +196,7 @@ TEST_F(Reads, SecretsOfAProviderAreKnownAfterARestart) {
   auto read = [&](bool foreign) {
     CachedProvider cached;
     cached.provider = std::make_shared<const api::Provider>(provider);
-    cached.object = std::make_shared<const kube::Object>(*ParseJson(R"({"spec":{"version":"known-to-all"}})"));
+    cached.packed = *ParseJson(R"({"spec":{"version":"known-to-all"}})");
     return ReadSecretValues(ctx_, *client_, cached, foreign);
   };
   const std::string variables = "/api/v1/namespaces/aws-system/secrets/s";

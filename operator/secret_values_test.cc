@@ -83,8 +83,7 @@ TEST(SecretValues, WhatIsKnownStaysReadable) {
   for (const char* value : {"aws-system", "us-west-2", "s3cr3t-s3cr3t"}) values.Add(value);
   CachedProvider cached;
   cached.provider = std::make_shared<const api::Provider>(testing::Observed().provider);
-  cached.object =
-      std::make_shared<const kube::Object>(*ParseJson(R"({"spec":{"manager":{"cacheNamespace":"us-west-2"}}})"));
+  cached.packed = *ParseJson(R"({"spec":{"manager":{"cacheNamespace":"us-west-2"}}})");
   values = WithoutKnown(values, {testing::DeploymentId()}, &cached);
   EXPECT_EQ(values.Hide("aws-system us-west-2 s3cr3t-s3cr3t"), "aws-system us-west-2 ***");
   EXPECT_FALSE(values.StandIn("aws-system"));

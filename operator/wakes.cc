@@ -62,12 +62,6 @@ Priority OwnPriority(ProviderCache::ToldBy by) {
   return Priority::kNow;
 }
 
-// The same as comparing with api::ManifestLabel, for a thousand providers at each event.
-bool IsLabelOf(std::string_view label, const api::ProviderId& id) {
-  std::string_view prefix = api::KindOf(id.type).label_prefix;
-  return label.size() == prefix.size() + id.name.size() && label.starts_with(prefix) && label.ends_with(id.name);
-}
-
 bool ComesOrGoes(const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
   return !was || !is || was->deleting() != is->deleting();
 }
@@ -112,16 +106,12 @@ std::optional<ObjectNews> NewsOf(const Watches::Event& event) {
   const kube::Object& object = is ? *is : *was;
   ObjectNews news;
   news.own = event.first ? kOthers : turn == Turn::kForeign ? Priority::kNow : Priority::kNormal;
-  news.label = object.label(api::kLabelProvider);
-  news.before = was ? was->label(api::kLabelProvider) : news.label;
-  bool of_core = news.label == "cluster-api" || news.before == "cluster-api";
+  news.labels = {object.label(api::kLabelProvider)};
+  if (was) news.labels.insert(was->label(api::kLabelProvider));
+  const bool of_core = news.labels.contains("cluster-api");
   bool turned = !was || !is || kube::HealthOf(*was).ok() != kube::HealthOf(*is).ok();
   news.all = (IsCrd(object) && of_core && turned) || (!is && IsWorkload(object.id()));
   return news;
-}
-
-bool IsOf(const ObjectNews& news, const api::ProviderId& provider) {
-  return IsLabelOf(news.label, provider) || IsLabelOf(news.before, provider);
 }
 
 bool IsNews(const Watches::Event& event) {

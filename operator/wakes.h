@@ -6,6 +6,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 
 #include "kube/runtime/work_queue.h"
@@ -27,14 +28,13 @@ bool Wakes(const ProviderNews& news, const api::ProviderId& other);
 // What a change of an object with clusterctl's label means: workloads and CRDs whole, all other kinds by metadata.
 // A value.
 struct ObjectNews {
-  std::string label, before;  // of its provider, now and before the change
+  std::set<std::string> labels;  // of its provider, now and before the change: ProviderCache::KeysOf has who that is
   // Of that provider: what may be drift comes first, and after it what is our own doing, and how a rollout goes on.
   kube::Priority own = kube::Priority::kNormal;
   bool all = false;  // I4: a CRD of the core became usable or unusable; C6: the last that ran may have gone
 };
 // nullopt: a change that nobody looks at.
 std::optional<ObjectNews> NewsOf(const Watches::Event& event);
-bool IsOf(const ObjectNews& news, const api::ProviderId& provider);
 
 // Of all other watches (Secrets, ConfigMaps, Namespaces, CRDs, what may be in use): whether anybody looks at what
 // changed. If so it wakes all who asked for the watch, and of a shared one those whom the object concerns.

@@ -169,9 +169,9 @@ TEST(Wakes, AnObjectsChange) {
       {"somebody else changed what isn't ours", whole, deployment(kAws, Traced("a")),
        deployment(kAws, Traced("a", "kubectl")), kNormal},
       {"we changed a Deployment", whole, deployment(kAws, Traced("a")), deployment(kAws, Traced("b")), kNormal},
-      {"one of a name that ends so", whole, nullptr, deployment("infrastructure-big-aws"), {}},
-      {"one of another name", whole, nullptr, deployment("infrastructure-gcp"), {}},
-      {"one of another kind", whole, nullptr, deployment("control-plane--aws"), {}},
+      {"one of another label", whole, nullptr, deployment("infrastructure-gcp"), {}},
+      {"it got that label", whole, deployment("infrastructure-gcp"), deployment(kAws), kNow},
+      {"it was given another one (D1)", whole, deployment(kAws), deployment("infrastructure-gcp"), kNow},
       {"a Deployment went (C6)", whole, deployment(kAws), nullptr, kNow, true},
       {"a label was taken away (D1)", whole, deployment(kAws), deployment(""), kNow},
       {"a CRD changed", whole, crd(kAws, Established), crd(kAws), kNormal},
@@ -189,10 +189,8 @@ TEST(Wakes, AnObjectsChange) {
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
     auto news = NewsOf({.watch = c.watch, .users = {}, .was = c.was, .is = c.is, .first = c.first});
-    const api::ProviderId aws{ProviderType::kInfrastructure, "aws-system", "aws"};
-    const api::ProviderId azure{ProviderType::kInfrastructure, "azure-system", "azure"};
-    EXPECT_EQ(news && IsOf(*news, aws) ? std::optional(news->own) : std::nullopt, c.own);
-    EXPECT_FALSE(news && IsOf(*news, azure));
+    EXPECT_EQ(news && news->labels.contains(kAws) ? std::optional(news->own) : std::nullopt, c.own);
+    EXPECT_FALSE(news && news->labels.contains("infrastructure-azure"));
     EXPECT_EQ(news && news->all, c.others);
   }
 }

@@ -328,7 +328,7 @@ TEST_F(Deletion, ALostStatusIsRebuiltFromStoredVersions) {
   auto before = See(kCore).provider.status;
   LoseStatus();
   const kube::Inventory inventory = InventoryOf(kCore);
-  EXPECT_EQ(inventory.size(), before.inventory.size() + 1);
+  EXPECT_EQ(inventory.size(), before.inventory.Unpack().size() + 1);
   const auto* mine = inventory.Find({"test.example", "Gadget", "", "mine"});
   ASSERT_NE(mine, nullptr);
   EXPECT_EQ(mine->version, "v1");
@@ -340,7 +340,7 @@ TEST_F(Deletion, ALostStatusIsRebuiltWithoutWhatNobodyCanRead) {
   Gadgets gadgets(*cluster_, Gadgets::Stored::kBoth);
   auto before = See(kCore).provider.status;
   LoseStatus();
-  EXPECT_EQ(See(kCore).provider.status.inventory.size(), before.inventory.size());
+  EXPECT_EQ(See(kCore).provider.status.inventory.Unpack().size(), before.inventory.Unpack().size());
 
   ASSERT_TRUE(HandsOff(kCore));
   PatchStatus(kCore, nullptr);

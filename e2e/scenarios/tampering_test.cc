@@ -34,7 +34,7 @@ TEST_F(Tampering, TheFinalizerComesBack) {
 // F1, U11: what isn't known to be the provider's is neither touched nor taken for nothing.
 TEST_F(Tampering, AnUnreadableInventoryStopsEveryWrite) {
   auto inventory = See(kCore).provider.status.inventory;
-  Json broken = inventory;
+  Json broken = inventory.Unpack();
   broken.push_back(broken.front());
   PatchStatus(kCore, {{"inventory", broken}});
   Annotate(kCore, "test/touch", "1");
@@ -48,7 +48,7 @@ TEST_F(Tampering, AnUnreadableInventoryStopsEveryWrite) {
   // Removed, it is rebuilt (U11).
   PatchStatus(kCore, {{"inventory", nullptr}});
   EXPECT_TRUE(AwaitReady(kCore));
-  EXPECT_EQ(See(kCore).provider.status.inventory.size(), inventory.size());
+  EXPECT_EQ(See(kCore).provider.status.inventory.Unpack().size(), inventory.Unpack().size());
   EXPECT_TRUE(cluster_->Exists(account));
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/packed_json.h"
 #include "kube/meta/object.h"
 
 namespace capi::kube {
@@ -28,6 +29,7 @@ class Inventory {
   // Fails with kInvalidArgument when an entry is malformed. An unreadable inventory must stop a prune or a
   // delete: it is never taken for an empty one.
   static Result<Inventory> Parse(const Json& status_inventory);  // null is empty
+  static Result<Inventory> Parse(const PackedJson& status_inventory) { return Parse(status_inventory.Unpack()); }
   Json ToJson() const;
 
   void Put(const ObjectId& id, InventoryEntry entry) { entries_[id] = std::move(entry); }

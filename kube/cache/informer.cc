@@ -252,7 +252,7 @@ class Informer::Impl {
       Store::Objects objects;
       for (Object& object : listed->items) {
         Store::Key key{object.ns(), object.name()};
-        objects[std::move(key)] = Trimmed(std::move(object));
+        objects[std::move(key)] = Kept(Trimmed(std::move(object)));
       }
       changes = Add(part, std::move(objects));
       return Ok();
@@ -266,13 +266,14 @@ class Informer::Impl {
     std::vector<Store::Change> changes;
     MutexLock lock(mu_);
     if (listing_ || part.replaced != replaced_) return std::nullopt;
-    for (auto& [key, object] : objects) {
+    for (auto& [key, listed] : objects) {
+      const ObjectPtr object = listed.Get();
       const ObjectPtr known = store.Get(key.first, key.second);
       if (known && !IsOlder(known->resource_version(), object->resource_version())) continue;
       auto told = part.told.find(key);
       if (told != part.told.end() && !IsOlder(told->second, object->resource_version())) continue;
       if (options_.keep && !options_.keep(*object)) continue;
-      if (auto change = store.Put(std::move(object))) changes.push_back(*std::move(change));
+      if (auto change = store.Put(object, options_.packed)) changes.push_back(*std::move(change));
     }
     return changes;
   }
@@ -359,14 +360,14 @@ class Informer::Impl {
       if (known && IsOlder(event.object.resource_version(), known->resource_version())) return std::nullopt;
       if (!kept && !gone) return store.Remove(event.object.ns(), event.object.name());
     }
-    return gone ? Removed(std::move(event.object)) : store.Put(Trimmed(std::move(event.object)));
+    return gone ? Removed(std::move(event.object)) : store.Put(Trimmed(std::move(event.object)), options_.packed);
   }
 
   // As the server tells of its end: with the version of that.
   std::optional<Store::Change> Removed(Object object) {
     ObjectPtr was = Trimmed(std::move(object));
     auto change = store.Remove(was->ns(), was->name());
-    if (change) change->was = std::move(was);
+    if (change) change->was = Kept(std::move(was));
     return change;
   }
 
@@ -377,9 +378,8 @@ class Informer::Impl {
       objects.erase(key);  // it may have been before it changed
       return;
     }
-    ObjectPtr known = store.Get(key.first, key.second);
-    ObjectPtr arrived = Trimmed(std::move(object));
-    objects[std::move(key)] = SameVersion(known, arrived) ? known : arrived;
+    StoredObject known = store.Stored(key.first, key.second), arrived = Kept(Trimmed(std::move(object)));
+    objects[std::move(key)] = known && known.IsSameVersion(arrived) ? known : arrived;
   }
 
   bool Wanted(const Object& object) const {
@@ -392,9 +392,11 @@ class Informer::Impl {
     return std::make_shared<const Object>(std::move(object));
   }
 
+  StoredObject Kept(ObjectPtr object) const { return StoredObject(std::move(object), options_.packed); }
+
   // A handler that throws misses that one change. It is in the store: to end the watch would bring nothing back.
   void Tell(const Context& ctx, const Store::Change& change) const {
-    if (handler_) (void)Guarded(ctx, [&] { return handler_(change.was, change.is), Ok(); });
+    if (handler_) (void)Guarded(ctx, [&] { return handler_(change.was.Get(), change.is.Get()), Ok(); });
   }
 
   void Replace(const Context& ctx, Store::Objects objects) {

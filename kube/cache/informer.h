@@ -21,6 +21,9 @@ struct InformerOptions {
   // Changes an object before it is stored: drop what nobody reads (managedFields, schemas), to keep memory small. It
   // leaves namespace, name, uid and resourceVersion alone. Where it throws, the object is asked for again.
   std::function<void(Object&)> transform;
+  // Keeps texts instead of trees: for many small objects of which each is read seldom. What Get and List give is made
+  // anew each time.
+  bool packed = false;
   // Of a collection of which only some is wanted: the rest is dropped as it comes, neither stored nor told. An object
   // that isn't wanted any more is told as deleted. Asked in several threads, and under a lock: it must not call the
   // informer; and of what `transform` leaves as it was. What it takes may grow (Include) and shrink (Prune). Null: all

@@ -8,44 +8,68 @@ bool SameVersion(const ObjectPtr& a, const ObjectPtr& b) {
   return !version.empty() && version == b->resource_version() && a->uid() == b->uid();
 }
 
-ObjectPtr Store::Get(std::string_view ns, std::string_view name) const {
+StoredObject::StoredObject(ObjectPtr object, bool packed) {
+  if (packed && object != nullptr) {
+    text_ = object->json();
+  } else {
+    object_ = std::move(object);
+  }
+}
+
+ObjectPtr StoredObject::Get() const {
+  return text_.is_null() ? object_ : std::make_shared<const Object>(text_.Unpack());
+}
+
+bool StoredObject::IsSameVersion(const StoredObject& other) const {
+  const ObjectPtr mine = Get();
+  return SameVersion(mine, !text_.is_null() && text_ == other.text_ ? mine : other.Get());
+}
+
+// Others needn't wait while it is unpacked.
+ObjectPtr Store::Get(std::string_view ns, std::string_view name) const { return Stored(ns, name).Get(); }
+
+StoredObject Store::Stored(std::string_view ns, std::string_view name) const {
   MutexLock lock(mu_);
   auto found = objects_.find(Less::View(ns, name));
-  return found == objects_.end() ? nullptr : found->second;
+  return found == objects_.end() ? StoredObject() : found->second;
 }
 
 std::vector<ObjectPtr> Store::List() const {
-  MutexLock lock(mu_);
-  std::vector<ObjectPtr> out;
-  out.reserve(objects_.size());
-  for (const auto& [key, object] : objects_) out.push_back(object);
-  return out;
+  return ListFrom("", [](std::string_view) { return true; });
 }
 
 std::vector<ObjectPtr> Store::List(std::string_view ns) const {
-  MutexLock lock(mu_);
-  std::vector<ObjectPtr> out;
-  for (auto at = objects_.lower_bound(Less::View(ns, "")); at != objects_.end() && at->first.first == ns; ++at) {
-    out.push_back(at->second);
+  return ListFrom(ns, [ns](std::string_view of) { return of == ns; });
+}
+
+std::vector<ObjectPtr> Store::ListFrom(std::string_view ns, const std::function<bool(std::string_view)>& wanted) const {
+  std::vector<StoredObject> stored;
+  {
+    MutexLock lock(mu_);
+    for (auto at = objects_.lower_bound(Less::View(ns, "")); at != objects_.end() && wanted(at->first.first); ++at) {
+      stored.push_back(at->second);
+    }
   }
+  std::vector<ObjectPtr> out;
+  out.reserve(stored.size());
+  for (const StoredObject& object : stored) out.push_back(object.Get());
   return out;
 }
 
-std::optional<Store::Change> Store::Put(ObjectPtr object) {
+std::optional<Store::Change> Store::Put(const ObjectPtr& object, bool packed) {
   Key key{object->ns(), object->name()};
+  StoredObject is(object, packed);
   MutexLock lock(mu_);
-  ObjectPtr& slot = objects_[std::move(key)];
-  if (SameVersion(slot, object)) return std::nullopt;
-  Change change{slot, object};
-  slot = std::move(object);
-  return change;
+  StoredObject& slot = objects_[std::move(key)];
+  if (slot && slot.IsSameVersion(is)) return std::nullopt;
+  return Change{std::exchange(slot, is), std::move(is)};
 }
 
 std::optional<Store::Change> Store::Remove(std::string_view ns, std::string_view name) {
   MutexLock lock(mu_);
   auto found = objects_.find(Less::View(ns, name));
   if (found == objects_.end()) return std::nullopt;
-  Change change{std::move(found->second), nullptr};
+  Change change{std::move(found->second), {}};
   objects_.erase(found);
   return change;
 }
@@ -55,12 +79,15 @@ std::vector<Store::Change> Store::Replace(Objects objects) {
   objects_.swap(objects);
   std::vector<Change> out;
   for (const auto& [key, was] : objects) {
-    if (!objects_.contains(key)) out.push_back({was, nullptr});
+    if (!objects_.contains(key)) out.push_back({was, {}});
   }
   for (const auto& [key, is] : objects_) {
     auto before = objects.find(key);
-    ObjectPtr was = before == objects.end() ? nullptr : before->second;
-    if (was != is && !SameVersion(was, is)) out.push_back({was, is});
+    if (before == objects.end()) {
+      out.push_back({{}, is});
+    } else if (!before->second.IsSame(is) && !before->second.IsSameVersion(is)) {
+      out.push_back({before->second, is});
+    }
   }
   return out;
 }
@@ -68,7 +95,7 @@ std::vector<Store::Change> Store::Replace(Objects objects) {
 void Store::Prune(std::string_view ns, const std::function<bool(const Object&)>& keep) {
   MutexLock lock(mu_);
   for (auto at = objects_.lower_bound(Less::View(ns, "")); at != objects_.end() && at->first.first == ns;) {
-    at = keep(*at->second) ? std::next(at) : objects_.erase(at);
+    at = keep(*at->second.Get()) ? std::next(at) : objects_.erase(at);
   }
 }
 

@@ -53,7 +53,8 @@ SecretValues WithoutKnown(SecretValues secrets, const std::vector<kube::ObjectId
   for (const auto& id : ids) known += id.ToString() + "\n";
   if (cached != nullptr) {
     known += cached->provider->id.Key() + "\n";
-    if (const Json* spec = Find(cached->object->json(), {"spec"})) known += ToJsonText(*spec);
+    const kube::Object object = cached->Object();
+    if (const Json* spec = Find(object.json(), {"spec"})) known += ToJsonText(*spec);
   }
   secrets.Except(known);
   return secrets;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <set>
 #include <string_view>
-#include <unordered_map>
 
 #include "api/reasons.h"
 #include "base/strings.h"
@@ -74,42 +73,13 @@ Hold MayBeAnothers(const Observation& o, const std::vector<std::string>& taken) 
                  Retry::kRefused);
 }
 
-using ByName = std::unordered_multimap<std::string_view, const kube::ObjectId*>;
-
-// The ids outlive it.
-ByName ByNameOf(const std::set<kube::ObjectId>& ids) {
-  ByName by_name;
-  for (const kube::ObjectId& id : ids) by_name.emplace(id.name, &id);
-  return by_name;
-}
-
-std::string_view TextOf(const Json& entry, std::string_view member) {
-  const Json* found = Find(entry, {member});
-  const auto* text = found == nullptr ? nullptr : found->get_ptr<const std::string*>();
-  return text == nullptr ? std::string_view() : std::string_view(*text);
-}
-
-// Whether one of these is in it. Of all others an inventory needn't be read to know that: a thousand providers have
-// fifty thousand entries.
-bool Lists(const Json& inventory, const ByName& by_name) {
-  if (!inventory.is_array()) return false;
-  return std::any_of(inventory.begin(), inventory.end(), [&](const Json& entry) {
-    const auto [from, to] = by_name.equal_range(TextOf(entry, "name"));
-    return std::any_of(from, to, [&entry](const auto& one) {
-      const kube::ObjectId& id = *one.second;
-      return TextOf(entry, "kind") == id.kind && TextOf(entry, "namespace") == id.ns &&
-             TextOf(entry, "group") == id.group;
-    });
-  });
-}
-
 // I5: none of its objects is another provider's.
 std::optional<Hold> OwnsItsObjects(const Observation& o, const Candidate& c) {
   const std::set<kube::ObjectId> ours(c.objects.begin(), c.objects.end());
-  const ByName by_name = ByNameOf(ours);
+  const api::IdHashes hashes = api::HashesOf(c.objects);
   std::vector<std::string> out_of_sight;
   for (const auto& sibling : o.siblings) {
-    if (!Lists(sibling->status.inventory, by_name)) continue;
+    if (!sibling->status.inventory.MayListOneOf(hashes)) continue;
     auto inventory = kube::Inventory::Parse(sibling->status.inventory);
     if (!inventory.ok()) continue;
     std::vector<std::string> taken;

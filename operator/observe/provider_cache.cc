@@ -18,11 +18,16 @@ std::string DigestOfInputs(const Json& spec) {
   return Sha256Hex(ToJsonText(copy));
 }
 
-std::uint64_t VersionOf(const CachedProvider& cached) { return VersionNumber(cached.object->resource_version()); }
+std::string LabelOf(const api::ProviderId& id) { return api::ManifestLabel(id.type, id.name); }
+
+Json WithoutInventory(Json object) {
+  if (Json* status = Find(object, {"status"}); status != nullptr && status->is_object()) status->erase("inventory");
+  return object;
+}
 
 CachedPtr Parse(const kube::ObjectPtr& object, bool awaited = false) {
   auto cached = std::make_shared<CachedProvider>();
-  cached->object = object;
+  cached->resource_version = VersionNumber(object->resource_version());
   cached->awaited = awaited;
   auto parsed = api::ParseProvider(*object);
   if (parsed.ok()) {
@@ -36,6 +41,7 @@ CachedPtr Parse(const kube::ObjectPtr& object, bool awaited = false) {
   }
   const Json* spec = Find(object->json(), {"spec"});
   cached->spec_digest = DigestOfInputs(spec == nullptr ? Json() : *spec);
+  cached->packed = WithoutInventory(object->json());
   return cached;
 }
 
@@ -50,6 +56,13 @@ bool OnlyStatus(const api::Provider& was, const api::Provider& is) {
 }
 
 }  // namespace
+
+kube::Object CachedProvider::Object() const {
+  Json object = packed.Unpack();
+  const api::StoredInventory& inventory = provider->status.inventory;
+  if (!inventory.is_null()) Ensure(object, {"status", "inventory"}) = inventory.Unpack();
+  return kube::Object(std::move(object));
+}
 
 bool TakeWritten(Observation& o, const CachedProvider& cached) {
   if (cached.spec_digest != o.spec_digest || cached.provider->uid != o.provider.uid) return false;
@@ -72,13 +85,14 @@ void ProviderCache::OnEvent(api::ProviderType type, const kube::ObjectPtr& was, 
     if (it != providers_.end()) {
       change.was = it->second->provider;
       const bool same_object = change.was->uid == parsed->provider->uid;
-      const std::uint64_t known = VersionOf(*it->second);
+      const std::uint64_t known = it->second->resource_version;
       if (same_object && !restored && known >= version) {
         if (known == version) it->second = parsed;  // it is shown now, and no news
         return;
       }
     }
     providers_[key] = parsed;
+    by_label_[LabelOf(change.id)].insert(key);
   }
   change.is = parsed->provider;
   change.spec = !change.was || restored || !OnlyStatus(*change.was, *change.is);
@@ -93,6 +107,9 @@ void ProviderCache::OnDelete(api::ProviderType type, const kube::ObjectPtr& was)
     auto it = providers_.find(change.id.Key());
     if (it == providers_.end() || it->second->provider->uid != was->uid()) return;
     change.was = it->second->provider;
+    auto labelled = by_label_.find(LabelOf(change.id));
+    labelled->second.erase(it->first);
+    if (labelled->second.empty()) by_label_.erase(labelled);
     providers_.erase(it);
   }
   change.spec = true;
@@ -101,14 +118,15 @@ void ProviderCache::OnDelete(api::ProviderType type, const kube::ObjectPtr& was)
 
 void ProviderCache::OnWrite(api::ProviderType type, kube::Object written) {
   TakeAnswer(type, std::move(written), true, [](const CachedPtr& known, const CachedPtr& is) {
-    return known->provider->uid == is->provider->uid && VersionOf(*known) < VersionOf(*is);
+    return known->provider->uid == is->provider->uid && known->resource_version < is->resource_version;
   });
 }
 
 void ProviderCache::OnRestored(api::ProviderType type, const CachedPtr& cached, kube::Object live) {
   if (!cached->awaited) return;
   TakeAnswer(type, std::move(live), false, [&cached](const CachedPtr& known, const CachedPtr& is) {
-    return known == cached && VersionOf(*is) < VersionOf(*known);  // else something has come since: it counts
+    return known == cached &&
+           is->resource_version < known->resource_version;  // else something has come since: it counts
   });
 }
 
@@ -138,6 +156,13 @@ CachedPtr ProviderCache::Get(const std::string& key) const {
   MutexLock lock(mu_);
   auto it = providers_.find(key);
   return it == providers_.end() ? nullptr : it->second;
+}
+
+std::vector<std::string> ProviderCache::KeysOf(const std::string& label) const {
+  MutexLock lock(mu_);
+  auto found = by_label_.find(label);
+  if (found == by_label_.end()) return {};
+  return {found->second.begin(), found->second.end()};
 }
 
 std::vector<std::string> ProviderCache::Keys(const std::function<bool(const api::ProviderId&)>& which) const {

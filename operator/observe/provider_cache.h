@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,12 @@ struct CachedProvider {
   std::string declared_version;  // spec.version as it is written
   std::optional<Error> spec_error;
   std::string spec_digest;  // of the spec but its version, its policy and whether it is paused
-  kube::ObjectPtr object;
+  std::uint64_t resource_version = 0;
   bool awaited = false;  // a write of ours that no watch has shown yet
+
+  kube::Object Object() const;  // as the server gave it, without managedFields; made anew each time
+
+  PackedJson packed;  // Object without status.inventory, which `provider` has
 };
 
 using CachedPtr = std::shared_ptr<const CachedProvider>;
@@ -59,6 +64,9 @@ class ProviderCache {
 
   CachedPtr Get(const std::string& key) const;
   std::vector<CachedPtr> All() const;
+  // The keys of those that clusterctl's label of an object names: more than one where a duplicate was refused (I5).
+  // What it costs doesn't depend on how many others there are.
+  std::vector<std::string> KeysOf(const std::string& label) const;
   // The keys of those that `which` holds for. It must not call back.
   std::vector<std::string> Keys(const std::function<bool(const api::ProviderId&)>& which) const;
 
@@ -69,6 +77,7 @@ class ProviderCache {
   Handler handler_;
   mutable Mutex mu_;
   std::map<std::string, CachedPtr> providers_ CAPI_GUARDED_BY(mu_);
+  std::map<std::string, std::set<std::string>> by_label_ CAPI_GUARDED_BY(mu_);  // keys of providers_
 };
 
 }  // namespace capi::ops

@@ -39,9 +39,46 @@ struct Cache {
   void Write(kube::Object written) { cache.OnWrite(kType, std::move(written)); }
   std::string Version() const {
     auto cached = cache.Get(kKey);
-    return cached ? cached->object->resource_version() : "";
+    return cached ? cached->Object().resource_version() : "";
   }
 };
+
+TEST(ProviderCache, HasWhomALabelNames_I5) {
+  Cache c;
+  const auto keys = [&c](const std::string& label) { return c.cache.KeysOf(label); };
+  EXPECT_THAT(keys("infrastructure-aws"), IsEmpty());
+  c.Event(Aws("5"));
+  c.Event(Aws("6"));
+  const auto of_another_namespace = [](Json& aws) { aws["metadata"]["namespace"] = "m"; };
+  c.shown = nullptr;
+  c.Event(Aws("7", of_another_namespace));
+  EXPECT_THAT(keys("infrastructure-aws"), ElementsAre("InfrastructureProvider/m/aws", kKey)) << "one is refused";
+  for (const char* label : {"infrastructure-", "aws", "infrastructure-big-aws", "control-plane-aws", ""}) {
+    EXPECT_THAT(keys(label), IsEmpty()) << label;
+  }
+  c.Delete(Aws("8", of_another_namespace));
+  EXPECT_THAT(keys("infrastructure-aws"), ElementsAre(kKey));
+  c.Delete(Aws("9", nullptr, "another"));
+  EXPECT_THAT(keys("infrastructure-aws"), ElementsAre(kKey)) << "that was another one of its name";
+  c.Delete(Aws("9"));
+  EXPECT_THAT(keys("infrastructure-aws"), IsEmpty());
+}
+
+TEST(ProviderCache, GivesTheObjectAsTheServerDid) {
+  Cache c;
+  const kube::Object aws = Aws("5", [](Json& json) {
+    json["metadata"]["finalizers"] = {"x"};
+    json["status"] = {{"contract", "v1beta1"},
+                      {"inventory", Json::array({{{"kind", "Node"}, {"name", "n"}, {"version", "v1"}, {"later", 1}}})}};
+  });
+  c.Event(aws);
+  EXPECT_EQ(c.cache.Get(kKey)->Object().json(), aws.json());
+  c.Event(Aws("6"));
+  EXPECT_EQ(c.cache.Get(kKey)->Object().json(), Aws("6").json()) << "without a status";
+  const kube::Object odd = Aws("7", [](Json& json) { json["spec"] = "no object"; });
+  c.Event(odd);
+  EXPECT_EQ(c.cache.Get(kKey)->Object().json(), odd.json()) << "also what can't be read";
+}
 
 // U13: what is to run is what the policy has installed, and neither that nor the policy is an input of its own.
 TEST(ProviderCache, WhatAPolicyHasInstalledTakesThePlaceOfWhatIsDeclared_U13) {

@@ -71,7 +71,7 @@ class UnseenWritesTest : public ::testing::Test {
     unseen.Look(ctx_);
   }
   std::string Version(const std::string& name = "aws") {
-    return cache_.Get("InfrastructureProvider/n/" + name)->object->resource_version();
+    return cache_.Get("InfrastructureProvider/n/" + name)->Object().resource_version();
   }
 
   Context ctx_ = Context{}.WithTimeout(Seconds(30));

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <system_error>
 
+#include "operator/decide/observation.h"
 #include "operator/observe/selections/selections.h"
 
 namespace capi::ops {
@@ -150,7 +151,9 @@ Status Watches::RunOwn(const Context& ctx, Watch& watch, std::function<void(kube
        .label_selector = key.label_selector,
        .field_selector = key.field_selector,
        .metadata_only = key.metadata_only,
-       .transform = std::move(transform)},
+       .transform = std::move(transform),
+       // Each pass reads a few of all objects, but all workloads.
+       .packed = !IsWorkload({key.resource.group, key.resource.kind, "", ""})},
       [this, &watch](const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
         handler_({.watch = watch.key,
                   .users = watch.key.IsShared() ? std::set<std::string>() : watch.UserKeys(),
@@ -292,6 +295,7 @@ Result<std::shared_ptr<Watches::Shared>> Watches::Share(const Context& ctx, cons
       {.ns = ns,
        .metadata_only = true,
        .transform = kube::DropManagedFields,
+       .packed = true,
        .keep = [raw](const kube::Object& object) { return raw->wanted.Take(object); },
        .give_up = [this, raw, resource](const Context& run, const Error& error) { GiveUp(run, *raw, resource, error); },
        .refused_for = Seconds(ns.empty() || !kind.IsRefused("", ctx.clock->Monotonic()) ? 2 : 0)},

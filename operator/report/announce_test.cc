@@ -95,7 +95,7 @@ TEST_F(AnnounceTest, WritesOnceWhatOthersGoBy) {
     EXPECT_TRUE(c.says(sent.at("status"))) << ToJsonText(sent);
     seen = "3";
   }
-  EXPECT_EQ(o_.provider.status.inventory, inventory.ToJson()) << "the pass goes on with what it wrote";
+  EXPECT_EQ(o_.provider.status.inventory.Unpack(), inventory.ToJson()) << "the pass goes on with what it wrote";
 }
 
 }  // namespace

@@ -37,9 +37,10 @@ class ReporterTest : public ::testing::Test {
     auto server = http::Server::Start({}, [this](const http::ServerRequest& request) {
       MutexLock lock(mu_);
       auto body = ParseJson(request.body);
-      if (body.ok() && answer_ == 200) written_.push_back(*body);
+      if (body.ok() && answer_ == 200) Take(*body);
       clock_.Advance(takes_);
-      return http::Response{.status = answer_, .headers = {}, .body = ToJsonText(Answer())};
+      const Json refusal = {{"kind", "Status"}, {"code", answer_}};
+      return http::Response{.status = answer_, .headers = {}, .body = ToJsonText(answer_ == 200 ? Answer() : refusal)};
     });
     EXPECT_TRUE(server.ok()) << server.error().message;
     server_ = std::move(*server);
@@ -112,8 +113,8 @@ class ReporterTest : public ::testing::Test {
   Context ctx_ = Context{}.WithTimeout(Seconds(60));
   Mutex mu_;
   int answer_ CAPI_GUARDED_BY(mu_) = 200;
-  Millis takes_ CAPI_GUARDED_BY(mu_){0};  // an answer
-  std::vector<Json> written_ CAPI_GUARDED_BY(mu_);
+  Millis takes_ CAPI_GUARDED_BY(mu_){0};            // an answer
+  std::vector<Json> written_ CAPI_GUARDED_BY(mu_);  // each with what was there before
   std::vector<std::string> reasons_ CAPI_GUARDED_BY(mu_);
   Json last_event_ CAPI_GUARDED_BY(mu_);
   std::unique_ptr<kube::Client> client_;
@@ -136,6 +137,12 @@ class ReporterTest : public ::testing::Test {
   const std::string key_ = testing::Observed().provider.id.Key();
 
  private:
+  // A merge patch keeps what it doesn't name.
+  void Take(const Json& patch) CAPI_REQUIRES(mu_) {
+    Json is = written_.empty() ? Json::object() : written_.back();
+    is.merge_patch(patch);
+    written_.push_back(std::move(is));
+  }
   Json Answer() CAPI_REQUIRES(mu_) {
     Json object = {{"apiVersion", "operator.cluster.x-k8s.io/v1alpha2"},
                    {"kind", "InfrastructureProvider"},
@@ -305,7 +312,7 @@ TEST_F(ReporterTest, WhatWasDoneIsToldWithoutAStatus) {
 // X1: the last pass ends the object, and the watch may say so before the pass is over.
 TEST_F(ReporterTest, TheLastPassIsToldOfAnObjectThatIsGone) {
   Observation o = Begin();
-  cache_.OnDelete(api::ProviderType::kInfrastructure, cache_.Get(key_)->object);
+  cache_.OnDelete(api::ProviderType::kInfrastructure, std::make_shared<const kube::Object>(cache_.Get(key_)->Object()));
   reporter_->ReportGone(
       ctx_, o, {.removing = true, .forget = true, .removed = {"Secret a/b"}, .kept = {"Role c (it is of another)"}});
   EXPECT_THAT(Events(), ElementsAre("Deleting", "Deleting"));

@@ -28,14 +28,17 @@ Json FinalizerPatch(const kube::Object& object, bool add) {
   return AtVersion(object.resource_version(), {{"metadata", {{"finalizers", finalizers}}}});
 }
 
-// A merge patch keeps what it doesn't name: members that went away are set to null, those of members too.
-void NameWhatWent(const Json& before, Json& now) {
+// A merge patch keeps what it doesn't name. What is as it was isn't sent again: an inventory may be most of an object.
+// Members that went away are set to null, those of members too.
+void NameWhatChanged(const Json& before, Json& now) {
   for (const auto& [key, value] : before.items()) {
     auto is = now.find(key);
     if (is == now.end()) {
       now[key] = nullptr;
+    } else if (*is == value) {
+      now.erase(is);
     } else if (is->is_object() && value.is_object()) {
-      NameWhatWent(value, *is);
+      NameWhatChanged(value, *is);
     }
   }
 }
@@ -81,7 +84,7 @@ Status StatusWriter::WriteStatus(const Context& ctx, api::Provider& provider, co
   if (status == provider.status) return Ok();
   // What went away is known at one version alone: a write that was done, though its answer was lost, has others.
   Json now = api::StatusToJson(status);
-  NameWhatWent(api::StatusToJson(provider.status), now);
+  NameWhatChanged(api::StatusToJson(provider.status), now);
   TRY(Patch(ctx, provider, AtVersion(provider.resource_version, {{"status", now}}), "status"));
   provider.status = status;
   return Ok();
@@ -90,13 +93,13 @@ Status StatusWriter::WriteStatus(const Context& ctx, api::Provider& provider, co
 Status StatusWriter::AddFinalizer(const Context& ctx, api::Provider& provider) {
   auto cached = cache_.Get(provider.id.Key());
   if (!cached) return Ok();
-  return Patch(ctx, provider, FinalizerPatch(*cached->object, true), "");
+  return Patch(ctx, provider, FinalizerPatch(cached->Object(), true), "");
 }
 
 Status StatusWriter::RemoveFinalizer(const Context& ctx, api::Provider& provider) {
   auto cached = cache_.Get(provider.id.Key());
   if (!cached) return Ok();
-  auto done = Patch(ctx, provider, FinalizerPatch(*cached->object, false), "");
+  auto done = Patch(ctx, provider, FinalizerPatch(cached->Object(), false), "");
   if (!done.ok() && done.code() == Code::kNotFound) return Ok();
   return done;
 }

@@ -70,6 +70,28 @@ TEST(StatusWriter, NoMessageHoldsASecretValue) {
   EXPECT_EQ(provider.status.history[0].message, "container m: ***") << "as it was written";
 }
 
+// An inventory may be most of an object: it isn't sent again with each condition. What went away is named.
+TEST(StatusWriter, SendsWhatChanged) {
+  api::Provider provider = Parsed();
+  api::ProviderStatus& was = provider.status;
+  was.inventory = Json::array({{{"kind", "Node"}, {"name", "n"}, {"version", "v1"}}});
+  was.contract = "v1beta1";
+  was.source = "folder";
+  was.conditions = {{"Ready", "False", "InstallFailed", "m", 1, "2026-01-01T00:00:00Z"}};
+  was.update_check = api::UpdateCheck{"s", "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"};
+  api::ProviderStatus status = was;
+  status.contract = "v1beta2";
+  status.source = "";
+  status.update_check->next = "";
+  std::string sent;
+  ASSERT_TRUE(Write(provider, status, {}, &sent).ok());
+  auto patch = ParseJson(sent.substr(sent.find("\r\n\r\n") + 4));
+  ASSERT_TRUE(patch.ok());
+  const Json expected = {{"contract", "v1beta2"}, {"source", nullptr}, {"updateCheck", {{"next", nullptr}}}};
+  EXPECT_EQ(patch->at("status"), expected);
+  EXPECT_EQ(provider.status, status);
+}
+
 // F3: the watch has shown version 200, and a write of ours made it 201. etcd is restored to 200: the watch lists anew
 // and tells of no change. Each further write was for 201, and refused, for good and without a word.
 TEST(StatusWriter, ARestoreBehindTheLastWriteIsNoticed) {
@@ -121,12 +143,12 @@ TEST(StatusWriter, ARestoreBehindTheLastWriteIsNoticed) {
   is_at(206);
   EXPECT_EQ(write("v1beta2").code(), Code::kConflict);
   EXPECT_EQ(reads, 1);
-  EXPECT_EQ(cache.Get(key)->object->resource_version(), "201") << "no restore: the watch will show 206";
+  EXPECT_EQ(cache.Get(key)->Object().resource_version(), "201") << "no restore: the watch will show 206";
 
   told = 0;
   is_at(200);
   EXPECT_EQ(write("v1beta2").code(), Code::kConflict);
-  EXPECT_EQ(cache.Get(key)->object->resource_version(), "200");
+  EXPECT_EQ(cache.Get(key)->Object().resource_version(), "200");
   EXPECT_EQ(told, 1) << "that is another pass";
   EXPECT_TRUE(write("v1beta2").ok());
   EXPECT_EQ(reads, 2);
@@ -159,12 +181,12 @@ TEST(StatusWriter, EachWriteIsForTheVersionThatItWasDecidedOn_F10) {
   EXPECT_THAT(versions, ::testing::ElementsAre("2", "2", "2", "2", "2"));
 }
 
-// F3: a gateway's 404 was taken for the object's end, so nobody tried again, and it was there with its finalizer for good.
+// F3: a gateway's 404 was taken for the object's end, so nobody tried again, and it was there with its finalizer for
+// good.
 TEST(StatusWriter, OnlyTheApiServersOwn404IsAnEnd_F3) {
   for (const char* body : {R"({"kind":"Status","reason":"NotFound","code":404})", "<html>no such page</html>"}) {
-    auto server = http::Server::Start({}, [&](const http::ServerRequest&) {
-      return http::Response{.status = 404, .headers = {}, .body = body};
-    });
+    auto server = http::Server::Start(
+        {}, [&](const http::ServerRequest&) { return http::Response{.status = 404, .headers = {}, .body = body}; });
     ASSERT_TRUE(server.ok());
     auto client = *kube::Client::Connect({.server = "http://" + (*server)->address()}, {.max_retries = 0});
     ProviderCache cache([](const ProviderCache::Change&) {});

@@ -218,7 +218,7 @@ std::optional<std::string> Feed::Details(const std::string& key, const Sees& see
 
 kube::ObjectPtr Feed::Object(const std::string& key, const Sees& sees) const {
   CachedPtr cached = providers_->Get(key);
-  return cached && sees(cached->provider->id) ? cached->object : nullptr;
+  return cached && sees(cached->provider->id) ? std::make_shared<const kube::Object>(cached->Object()) : nullptr;
 }
 
 std::vector<api::ProviderId> Feed::Ids() const {

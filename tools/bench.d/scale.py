@@ -61,7 +61,7 @@ def limit(count):
 
 def pause(count):
     """Between two questions for the metrics, which grow too."""
-    return max(0.02, count / 4000)
+    return max(0.02, count / 400)
 
 
 def await_all(run, count):
