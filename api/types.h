@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "api/kinds.h"
-#include "api/stored_inventory.h"
 #include "kube/meta/condition.h"
 #include "kube/meta/object.h"
+#include "kube/meta/stored_inventory.h"
 
 namespace capi::api {
 
@@ -210,7 +210,7 @@ struct ProviderStatus {
   std::string desired_version, desired_contract;
   std::int64_t observed_generation = 0;
   std::vector<kube::Condition> conditions;
-  StoredInventory inventory;                         // kube::Inventory's format; null when absent
+  kube::StoredInventory inventory;                   // kube::Inventory's format; null when absent
   std::string applied;                               // digest of all inputs of the last full apply
   std::vector<HistoryEntry> history;                 // newest first, at most 10
   std::string source;                                // where the release came from: "github.com/owner/repo v1.2.3"

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "base/packed_json.h"
 #include "kube/meta/object.h"
+#include "kube/meta/packed_json.h"
 
 namespace capi::kube {
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/mutex.h"
-#include "base/packed_json.h"
 #include "kube/meta/object.h"
+#include "kube/meta/packed_json.h"
 
 namespace capi::kube {
 

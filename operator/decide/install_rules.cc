@@ -76,7 +76,7 @@ Hold MayBeAnothers(const Observation& o, const std::vector<std::string>& taken) 
 // I5: none of its objects is another provider's.
 std::optional<Hold> OwnsItsObjects(const Observation& o, const Candidate& c) {
   const std::set<kube::ObjectId> ours(c.objects.begin(), c.objects.end());
-  const api::IdHashes hashes = api::HashesOf(c.objects);
+  const kube::IdHashes hashes = kube::HashesOf(c.objects);
   std::vector<std::string> out_of_sight;
   for (const auto& sibling : o.siblings) {
     if (!sibling->status.inventory.MayListOneOf(hashes)) continue;

@@ -59,7 +59,7 @@ bool OnlyStatus(const api::Provider& was, const api::Provider& is) {
 
 kube::Object CachedProvider::Object() const {
   Json object = packed.Unpack();
-  const api::StoredInventory& inventory = provider->status.inventory;
+  const kube::StoredInventory& inventory = provider->status.inventory;
   if (!inventory.is_null()) Ensure(object, {"status", "inventory"}) = inventory.Unpack();
   return kube::Object(std::move(object));
 }

@@ -26,7 +26,7 @@ struct CachedProvider {
 
   kube::Object Object() const;  // as the server gave it, without managedFields; made anew each time
 
-  PackedJson packed;  // Object without status.inventory, which `provider` has
+  kube::PackedJson packed;  // Object without status.inventory, which `provider` has
 };
 
 using CachedPtr = std::shared_ptr<const CachedProvider>;

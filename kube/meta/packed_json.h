@@ -6,7 +6,7 @@
 
 #include "base/json.h"
 
-namespace capi {
+namespace capi::kube {
 
 // A value; copies share the text. What is compared is the value: equal texts are equal values, as the keys of objects
 // are sorted. Thread-compatible.
@@ -27,4 +27,4 @@ class PackedJson {
   std::shared_ptr<const std::string> text_;
 };
 
-}  // namespace capi
+}  // namespace capi::kube

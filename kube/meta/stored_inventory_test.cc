@@ -1,8 +1,8 @@
-#include "api/stored_inventory.h"
+#include "kube/meta/stored_inventory.h"
 
 #include <gtest/gtest.h>
 
-namespace capi::api {
+namespace capi::kube {
 namespace {
 
 Json Entry(std::string group, std::string kind, std::string ns, std::string name) {
@@ -16,7 +16,7 @@ TEST(StoredInventory, TellsWhetherItListsOneOf) {
   const StoredInventory stored = Json::array(
       {Entry("apps", "Deployment", "n", "manager"), Entry("", "Node", "", "a"), Entry("", "Secret", "n", "manager")});
   const struct {
-    kube::ObjectId id;
+    ObjectId id;
     bool listed;
   } cases[] = {
       {{"apps", "Deployment", "n", "manager"}, true},
@@ -28,7 +28,7 @@ TEST(StoredInventory, TellsWhetherItListsOneOf) {
       {{"", "Node", "", "b"}, false},
       {{"", "Node", "a", ""}, false},  // the parts aren't one text
   };
-  std::vector<kube::ObjectId> others;
+  std::vector<ObjectId> others;
   for (const auto& one : cases) {
     EXPECT_EQ(stored.MayListOneOf(HashesOf({one.id})), one.listed) << one.id.ToString();
     if (!one.listed) others.push_back(one.id);
@@ -52,4 +52,4 @@ TEST(StoredInventory, TakesWhatIsNone) {
 }
 
 }  // namespace
-}  // namespace capi::api
+}  // namespace capi::kube

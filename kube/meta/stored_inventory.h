@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/packed_json.h"
 #include "kube/meta/object.h"
+#include "kube/meta/packed_json.h"
 
-namespace capi::api {
+namespace capi::kube {
 
 // Hashes of objects' identities, sorted; of this process alone.
 using IdHashes = std::vector<std::uint32_t>;
@@ -26,6 +26,6 @@ class StoredInventory : public PackedJson {
   std::shared_ptr<const IdHashes> ids_;
 };
 
-IdHashes HashesOf(const std::vector<kube::ObjectId>& ids);
+IdHashes HashesOf(const std::vector<ObjectId>& ids);
 
-}  // namespace capi::api
+}  // namespace capi::kube

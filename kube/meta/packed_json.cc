@@ -1,6 +1,6 @@
-#include "base/packed_json.h"
+#include "kube/meta/packed_json.h"
 
-namespace capi {
+namespace capi::kube {
 
 PackedJson::PackedJson(const Json& value) {
   if (value.is_null()) return;
@@ -11,4 +11,4 @@ PackedJson::PackedJson(const Json& value) {
 
 Json PackedJson::Unpack() const { return text_ == nullptr ? Json() : Json::parse(*text_); }
 
-}  // namespace capi
+}  // namespace capi::kube

@@ -1,8 +1,8 @@
-#include "base/packed_json.h"
+#include "kube/meta/packed_json.h"
 
 #include <gtest/gtest.h>
 
-namespace capi {
+namespace capi::kube {
 namespace {
 
 TEST(PackedJson, GivesBackWhatItWasMadeOf) {
@@ -41,4 +41,4 @@ TEST(PackedJson, ComparesValues) {
 TEST(PackedJson, TakesWhatIsNoText) { EXPECT_EQ(PackedJson(Json("\xff")).Unpack(), Json("\xEF\xBF\xBD")); }
 
 }  // namespace
-}  // namespace capi
+}  // namespace capi::kube

@@ -1,10 +1,10 @@
-#include "api/stored_inventory.h"
+#include "kube/meta/stored_inventory.h"
 
 #include <algorithm>
 #include <functional>
 #include <string_view>
 
-namespace capi::api {
+namespace capi::kube {
 namespace {
 
 std::uint32_t HashOf(std::initializer_list<std::string_view> parts) {
@@ -45,12 +45,12 @@ bool StoredInventory::MayListOneOf(const IdHashes& ids) const {
   return false;
 }
 
-IdHashes HashesOf(const std::vector<kube::ObjectId>& ids) {
+IdHashes HashesOf(const std::vector<ObjectId>& ids) {
   IdHashes out;
   out.reserve(ids.size());
-  for (const kube::ObjectId& id : ids) out.push_back(HashOf({id.group, id.kind, id.ns, id.name}));
+  for (const ObjectId& id : ids) out.push_back(HashOf({id.group, id.kind, id.ns, id.name}));
   std::sort(out.begin(), out.end());
   return out;
 }
 
-}  // namespace capi::api
+}  // namespace capi::kube
