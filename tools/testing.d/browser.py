@@ -81,7 +81,7 @@ class Browser:
         elif (page := self.pages.get(message.get("sessionId"))) is not None:
             page.heard(message["method"], message["params"])
 
-    def call(self, method, session=None, **params):
+    def call(self, method, session=None, limit=LIMIT, **params):
         number = next(self.numbers)
         answer = self.waiting[number] = queue.Queue(1)
         message = {"id": number, "method": method, "params": params}
@@ -91,11 +91,11 @@ class Browser:
         try:
             while text:
                 text = text[os.write(self.commands, text) :]
-            found = answer.get(timeout=LIMIT)
+            found = answer.get(timeout=limit)
         except BrokenPipeError:
             raise Failed(f"{method}: the browser has ended: {self.last_words()}") from None
         except queue.Empty:
-            raise Failed(f"{method} has no answer within {LIMIT} s; the browser said: {self.last_words()}") from None
+            raise Failed(f"{method} has no answer within {limit} s; the browser said: {self.last_words()}") from None
         if "error" in found:
             raise Failed(f"{method}: {found['error']['message']}")
         return found["result"]
@@ -158,9 +158,9 @@ class Page:
         found = [{"name": name.replace("_", "-"), "value": value} for name, value in features.items()]
         self.call("Emulation.setEmulatedMedia", media=kind, features=found)
 
-    def evaluate(self, expression):
-        """The value of an expression of JavaScript, or what its promise comes to."""
-        found = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+    def evaluate(self, expression, limit=LIMIT):
+        """The value of an expression of JavaScript, or what its promise comes to within so many seconds."""
+        found = self.call("Runtime.evaluate", limit=limit, expression=expression, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in found:
             details = found["exceptionDetails"]
             raise Failed(details.get("exception", {}).get("description") or details["text"])

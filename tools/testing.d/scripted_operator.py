@@ -101,12 +101,12 @@ class Operator:
         for one in self.streams:
             one.put((name, event))
 
-    def have(self, name, state="ready", kind="InfrastructureProvider", **more):
+    def have(self, name, state="ready", kind="InfrastructureProvider", namespace="default", **more):
         ready = state == "ready"
         why = {"ready": ready, "reason": "WorkloadsReady" if ready else "Reason", "since": "2026-01-01T00:00:00Z", "message": f"{name} is {state}."}
         self.revision += 1
         one = {
-            "id": f"{kind}/default/{name}", "kind": kind, "namespace": "default", "name": name, "state": state, "installedVersion": "v1.0.0",
+            "id": f"{kind}/{namespace}/{name}", "kind": kind, "namespace": namespace, "name": name, "state": state, "installedVersion": "v1.0.0",
             "version": "v1.0.0", "declaredVersion": "v1.0.0", "contract": "v1beta2", "desiredContract": "", "outcome": "Succeeded",
             "why": {**why, "meaning": "", "action": "", "see": "", "also": []}, "waitsFor": [], "needs": [], "root": "", "upgrades": [],
             "seen": True, "workloads": [], "drifted": 0, "certificateEnds": "", **more,
