@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What the status page's views look like, in a real browser, beside a server that says the same each time: whether the rules for
-accessible pages are kept."""
+accessible pages are kept, and whether the pictures in docs/status-page.md are of this page."""
 
 import os
 import sys
@@ -12,10 +12,19 @@ sys.path[:0] = [os.path.join(ROOT, "tools", folder) for folder in ("run.d", "ass
 
 import axe  # noqa: E402
 import browser  # noqa: E402
+import pictures  # noqa: E402
 import shown_fleet  # noqa: E402
 from scripted_operator import Operator  # noqa: E402
 
 SIZES = {"wide": (1280, 900, False), "phone": (390, 844, True)}
+# Of the pictures: width, height, phone, colours, view, and words that it has once it is there.
+PICTURES = {
+    "graph": (1240, 1230, False, "light", "#/", "Who waits for whom"),
+    "provider": (1120, 800, False, "dark", f"#/provider/{shown_fleet.WHOLE}", "capi-serving-cert"),
+    "phone": (390, 844, True, "light", "#/table", "All providers"),
+}
+MOST = 60_000  # bytes of each
+LOOSE = 0.005  # a box of the graph that isn't there is 0.009
 
 
 def setUpModule():
@@ -113,6 +122,62 @@ class Accessible(Views):
             page.evaluate(f"{{ {spoil} }}")
             told = axe.violations(page, self.axe)
             self.assertTrue(any(one.startswith(said) for one in told), (said, told))
+
+
+class Pictures(Views):
+    """In docs/status-page.md; CAPI_WRITE_DOCS=1 makes them."""
+
+    def setUp(self):
+        super().setUp()
+        shown_fleet.fill(self.operator)
+        self.eye = pictures.Eye(self.browser)
+        self.addCleanup(self.eye.close)
+
+    def open(self, name):
+        width, height, phone, scheme, view, words = PICTURES[name]
+        page = self.look(view)
+        page.resize(width, height, phone)
+        page.media(prefers_color_scheme=scheme, prefers_reduced_motion="reduce")
+        page.until_says("Live", "#link")
+        page.until_says(words, "#main")
+        return page
+
+    def taken(self, page):
+        return self.eye.small(page.shot())
+
+    def test_each_is_of_this_page(self):
+        for name in PICTURES:
+            with self.subTest(picture=name):
+                path = os.path.join(ROOT, "docs", f"status-page-{name}.png")
+                taken = self.taken(self.open(name))
+                if os.environ.get("CAPI_WRITE_DOCS"):
+                    with open(path, "wb") as file:
+                        file.write(taken)
+                with open(path, "rb") as file:
+                    kept = file.read()
+                self.assertLess(len(kept), MOST)
+                self.assertLess(self.eye.difference(kept, taken), LOOSE, f"docs/status-page-{name}.png isn't of this page: CAPI_WRITE_DOCS=1 tools/ui_views_test.py makes it")
+
+    def test_another_page_is_told(self):
+        """Another size of the letters, a box that isn't there, one more that is ready, another picture's size."""
+        page = self.open("graph")
+        kept = self.taken(page)
+        cases = {
+            "none": ("", ""),
+            "letters": ("document.body.style.fontSize = '15.5px'", "document.body.style.fontSize = ''"),
+            "box": ("document.querySelector('.graph a').style.visibility = 'hidden'", "document.querySelector('.graph a').style.visibility = ''"),
+        }
+        for what, (spoil, mend) in cases.items():
+            page.evaluate(f"{{ {spoil} }}")
+            with self.subTest(what=what):
+                differ = self.eye.difference(kept, self.taken(page))
+                self.assertEqual(differ >= LOOSE, what != "none", differ)
+            page.evaluate(f"{{ {mend} }}")
+        self.operator.have("azure", namespace="team-b")
+        page.until_says("ready 3", ".states")
+        self.assertGreaterEqual(self.eye.difference(kept, self.taken(page)), LOOSE)
+        page.resize(1200, 900)
+        self.assertEqual(self.eye.difference(kept, self.taken(page)), 1)
 
 
 if __name__ == "__main__":
