@@ -313,7 +313,7 @@ class Page(rights.OnAServer):
         """So many can be read still, and found."""
         page = self.browser.open(at, before=THOUSAND)
         page.until_says("Live", "#link")
-        self.assertRegex(page.text("#fleet"), r"ready\s*6\d\d")
+        page.until("it is drawn", "/ready\\s*6\\d\\d/.test(document.getElementById('fleet').innerText)")
         self.assertLess(page.evaluate("document.querySelectorAll('.graph .box').length"), 61)
         self.assertIn(" providers", page.evaluate("document.querySelector('.graph .group').textContent"))
         page.until_says("The first 300 of 1000", "#main")
