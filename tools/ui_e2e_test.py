@@ -17,6 +17,7 @@ sys.dont_write_bytecode = True
 TOOLS = os.path.dirname(os.path.realpath(__file__))
 sys.path[:0] = [os.path.join(TOOLS, folder) for folder in ("run.d", "assets.d", "testing.d")]
 
+import axe  # noqa: E402
 import browser  # noqa: E402
 import cluster  # noqa: E402
 import rights  # noqa: E402
@@ -313,7 +314,7 @@ class Page(rights.OnAServer):
         """So many can be read still, and found."""
         page = self.browser.open(at, before=THOUSAND)
         page.until_says("Live", "#link")
-        self.assertRegex(page.text("#fleet"), r"ready\s*6\d\d")
+        page.until("it is drawn", "/ready\\s*6\\d\\d/.test(document.getElementById('fleet').innerText)")
         self.assertLess(page.evaluate("document.querySelectorAll('.graph .box').length"), 61)
         self.assertIn(" providers", page.evaluate("document.querySelector('.graph .group').textContent"))
         page.until_says("The first 300 of 1000", "#main")
@@ -426,6 +427,20 @@ class Page(rights.OnAServer):
         # Who is refused has a line in the console: the browser's own.
         for one in (seen, whole):
             self.assertEqual([error for error in one.errors if "Failed to load resource" not in error], [])
+
+    def test_3_the_rules_for_accessible_pages(self):
+        """With the operator's own answers and policy; tools/ui_views_test.py has every state."""
+        text = axe.program()
+        page = self.browser.open(f"http://localhost:{self.world.serve('127.0.0.1')}/")
+        page.until_says("Live", "#link")
+        for view in ("#/", "#/table", "#/provider/CoreProvider/default/cluster-api", "#/provider/InfrastructureProvider/team-a/aws"):
+            self.go(page, view)
+            for scheme, width, phone in (("light", 1280, False), ("dark", 390, True)):
+                page.resize(width, 844, phone)
+                page.media(prefers_color_scheme=scheme, prefers_reduced_motion="reduce")
+                with self.subTest(view=view, scheme=scheme):
+                    self.assertEqual(axe.violations(page, text), [])
+        self.assert_calm(page)
 
 
 if __name__ == "__main__":

@@ -79,6 +79,14 @@ class Bundle(unittest.TestCase):
         self.assertNotIn("resolved", read("ui", "package-lock.json"))
 
 
+class Pictures(unittest.TestCase):
+    def test_the_book_has_each_with_words(self):
+        """tools/ui_views_test.py makes them, and looks whether they are of this page."""
+        shown = dict(re.findall(r"^!\[([^\]]{50,})\]\((status-page-\w+\.png)\)$", read("docs", "status-page.md"), re.MULTILINE))
+        self.assertEqual(sorted(shown.values()), sorted(glob.glob("status-page-*", root_dir=os.path.join(ROOT, "docs"))))
+        self.assertGreater(len(shown), 0)
+
+
 class Sources(unittest.TestCase):
     # B1: what an object says becomes text, whatever it is.
     MARKUP = re.compile(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|createContextualFragment|\beval\b|new Function|srcdoc")

@@ -28,6 +28,18 @@ FLAGS = (
 )  # fmt: skip
 
 
+# Those of Debian's fonts-dejavu-core: a picture is the same on a machine that has others, too.
+FONTS = """<fontconfig>
+<dir>/usr/share/fonts/truetype/dejavu</dir><cachedir prefix="xdg">fontconfig</cachedir>
+<selectfont>
+<acceptfont><glob>*/DejaVuSans.ttf</glob><glob>*/DejaVuSans-Bold.ttf</glob><glob>*/DejaVuSansMono.ttf</glob></acceptfont>
+<rejectfont><glob>*</glob></rejectfont>
+</selectfont>
+<alias><family>monospace</family><prefer><family>DejaVu Sans Mono</family></prefer></alias>
+</fontconfig>
+"""
+
+
 class Failed(Exception):
     """What the browser refused, or the page's program threw."""
 
@@ -42,12 +54,15 @@ class Browser:
         sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
         command = [PROGRAM, *FLAGS, *sandbox, f"--user-data-dir={self.folder.name}", *flags, "about:blank"]
         self.said = os.path.join(self.folder.name, "stderr")
+        fonts = os.path.join(self.folder.name, "fonts.conf")
+        with open(fonts, "w", encoding="ascii") as file:
+            file.write(FONTS)
         # The browser reads what we say from its descriptor 3, and writes to 4. A later pipe has larger numbers than those.
         with open(self.said, "wb") as said:
             self.process = subprocess.Popen(
                 ["/bin/sh", "-c", f'exec "$@" 3<&{theirs} 4>&{out}', "sh", *command],
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said,
-                pass_fds=(theirs, out), env={**os.environ, "HOME": self.folder.name}, start_new_session=True,
+                pass_fds=(theirs, out), env={**os.environ, "HOME": self.folder.name, "FONTCONFIG_FILE": fonts}, start_new_session=True,
             )  # fmt: skip
         os.close(theirs)
         os.close(out)
@@ -81,7 +96,7 @@ class Browser:
         elif (page := self.pages.get(message.get("sessionId"))) is not None:
             page.heard(message["method"], message["params"])
 
-    def call(self, method, session=None, **params):
+    def call(self, method, session=None, limit=LIMIT, **params):
         number = next(self.numbers)
         answer = self.waiting[number] = queue.Queue(1)
         message = {"id": number, "method": method, "params": params}
@@ -91,11 +106,11 @@ class Browser:
         try:
             while text:
                 text = text[os.write(self.commands, text) :]
-            found = answer.get(timeout=LIMIT)
+            found = answer.get(timeout=limit)
         except BrokenPipeError:
             raise Failed(f"{method}: the browser has ended: {self.last_words()}") from None
         except queue.Empty:
-            raise Failed(f"{method} has no answer within {LIMIT} s; the browser said: {self.last_words()}") from None
+            raise Failed(f"{method} has no answer within {limit} s; the browser said: {self.last_words()}") from None
         if "error" in found:
             raise Failed(f"{method}: {found['error']['message']}")
         return found["result"]
@@ -158,9 +173,9 @@ class Page:
         found = [{"name": name.replace("_", "-"), "value": value} for name, value in features.items()]
         self.call("Emulation.setEmulatedMedia", media=kind, features=found)
 
-    def evaluate(self, expression):
-        """The value of an expression of JavaScript, or what its promise comes to."""
-        found = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+    def evaluate(self, expression, limit=LIMIT):
+        """The value of an expression of JavaScript, or what its promise comes to within so many seconds."""
+        found = self.call("Runtime.evaluate", limit=limit, expression=expression, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in found:
             details = found["exceptionDetails"]
             raise Failed(details.get("exception", {}).get("description") or details["text"])
@@ -185,7 +200,10 @@ class Page:
     def type(self, text):
         self.call("Input.insertText", text=text)
 
+    def shot(self):
+        """A PNG of what the window shows."""
+        return base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])
+
     def picture(self, path):
-        data = self.call("Page.captureScreenshot", format="png")["data"]
         with open(path, "wb") as file:
-            file.write(base64.b64decode(data))
+            file.write(self.shot())
