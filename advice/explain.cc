@@ -131,6 +131,16 @@ Awaited AwaitedBy(std::string_view reason, std::string_view message) {
   return out;
 }
 
+std::string RootOf(const std::string& from, const std::function<std::string(const std::string& key)>& next) {
+  std::set<std::string> passed = {from};
+  std::string at = from;
+  for (std::string to = next(at); !to.empty(); to = next(at)) {
+    at = std::move(to);
+    if (!passed.insert(at).second) return "";
+  }
+  return at == from ? "" : at;
+}
+
 Json AsJson(const Explanation& explanation) {
   Json also = Json::array();
   for (const Aside& aside : explanation.also) {

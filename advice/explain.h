@@ -2,6 +2,7 @@
 // `clusterctl describe providers` and the operator's page. Pure.
 #pragma once
 
+#include <functional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -39,5 +40,10 @@ struct Awaited {
   bool Has(const api::ProviderId& id) const;
 };
 Awaited AwaitedBy(std::string_view reason, std::string_view message);
+
+// Whose cause is that of `from`: the end of the chain in which each waits for one other. `next`: the key of the one
+// that a provider waits for, where that isn't ready; "" where it waits for none, for several, or for a ready one, which
+// has no cause to tell of. "" for `from` itself, and for a circle.
+std::string RootOf(const std::string& from, const std::function<std::string(const std::string& key)>& next);
 
 }  // namespace capi::advice

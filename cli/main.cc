@@ -9,5 +9,5 @@ int main(int argc, char** argv) {
   std::ios::sync_with_stdio(false);
   return capi::cli::RunClusterctl(argc, argv,
                                   {&capi::cli::ProcessEnvironment, std::cin, std::cout, std::cerr,
-                                   isatty(STDOUT_FILENO) == 1, capi::cli::TerminalColumns(STDERR_FILENO)});
+                                   isatty(STDOUT_FILENO) == 1, capi::cli::SizeOfTerminal(STDERR_FILENO).columns});
 }

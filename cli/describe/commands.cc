@@ -61,14 +61,18 @@ void AddProviders(CommandLine& line, CLI::App& describe) {
   CLI::App& command =
       line.Add(describe, "providers",
                "Print the operator and the providers of a management cluster as a tree.\n\n"
-               "It says of each which version it has, how it and its workloads are, and who waits for whom. Providers "
-               "that clusterctl installed are shown too.",
+               "It says of each which version it has, how it and its workloads are, who waits for whom, what holds it "
+               "back and what to do about it. Providers that clusterctl installed are shown too.",
                "  # All of them\n"
                "  clusterctl describe providers\n\n"
                "  # With the versions that are asked for, and since when each is as it is\n"
-               "  clusterctl describe providers -o wide\n");
+               "  clusterctl describe providers -o wide\n\n"
+               "  # Again at each change\n"
+               "  clusterctl describe providers --watch\n");
   auto options = std::make_shared<DescribeProvidersOptions>();
   command.add_option("-n,--namespace", options->ns, "Their namespace; without it all are looked through");
+  command.add_flag("-w,--watch", options->watch,
+                   "Go on: show them again at each change, on a terminal in the same place, until Ctrl-C");
   line.AddOutputFlag(command, options->output);
   AddColour(command, options->colour);
   line.AddClusterFlags(command, options->cluster);

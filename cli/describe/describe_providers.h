@@ -14,10 +14,11 @@ struct DescribeProvidersOptions {
   std::string ns;  // "" for all
   std::string output = "table";
   std::optional<bool> colour;
+  bool watch = false;
 };
 
-// behaviour.md L16.
-Status DescribeProviders(const Context& ctx, const GlobalOptions& global, const DescribeProvidersOptions& options,
+// behaviour.md L16. With `watch`: until Ctrl-C, which is no error.
+Status DescribeProviders(const Context& parent, const GlobalOptions& global, const DescribeProvidersOptions& options,
                          World& world);
 
 }  // namespace capi::cli

@@ -92,7 +92,7 @@ TEST(DescribeCommands, Providers) {
   fake.lists[kOperator + "coreproviders"] = {
       {{"kind", "CoreProvider"}, {"metadata", {{"name", "cluster-api"}, {"namespace", "capi"}}}}};
   EXPECT_THAT(commands.Run({"providers"}).out,
-              HasSubstr("the Deployments with the label app.kubernetes.io/name=capi-operator can't be read"));
+              HasSubstr("the Deployments with the label app.kubernetes.io/name=capi-operator can't be\n"));
   EXPECT_THAT(outcome.err, HasSubstr("Warning: Deployments with the label cluster.x-k8s.io/provider can't be read, and "
                                      "aren't told: the server's words"));
   fake.failures[kInventory] = 400;
@@ -102,6 +102,10 @@ TEST(DescribeCommands, Providers) {
   EXPECT_THAT(outcome.err, HasSubstr("failed to list clusterctl's inventory"));
   fake.failures[kOperator + "coreproviders"] = 403;
   EXPECT_THAT(commands.Run({"providers"}).err, HasSubstr("Error: failed to list coreproviders"));
+  outcome = commands.Run({"providers", "--watch"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_THAT(outcome.err, HasSubstr("Error: failed to list coreproviders")) << "it has never begun";
 }
 
 }  // namespace

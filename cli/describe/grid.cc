@@ -92,6 +92,26 @@ size_t DisplayWidth(std::string_view text) {
   return out;
 }
 
+std::string CutToWidth(std::string_view line, size_t columns) {
+  std::string out;
+  size_t width = 0;
+  bool coloured = false;
+  while (!line.empty()) {
+    std::string_view rest = line;
+    if (rest.starts_with("\x1b[")) {
+      rest.remove_prefix(std::min(rest.find('m'), rest.size() - 1) + 1);
+      coloured = true;
+    } else {
+      TakeCharacter(rest);
+      width += DisplayWidth(line.substr(0, line.size() - rest.size()));
+      if (width > columns) return out + (coloured ? "\x1b[0m" : "");
+    }
+    out += line.substr(0, line.size() - rest.size());
+    line = rest;
+  }
+  return out;
+}
+
 std::string FormatGrid(const std::vector<std::vector<std::string>>& rows, size_t gap) {
   std::vector<std::vector<size_t>> cells;
   std::vector<size_t> widths;

@@ -22,6 +22,9 @@ class Paint {
 // How many columns of a terminal a text takes.
 size_t DisplayWidth(std::string_view text);
 
+// As much of a line as takes `columns` at most; its colours end with it.
+std::string CutToWidth(std::string_view line, size_t columns);
+
 // Lines of columns, the first row being the header: each column as wide as its widest cell with `gap` spaces behind it,
 // or the header's with one. The last column too.
 std::string FormatGrid(const std::vector<std::vector<std::string>>& rows, size_t gap);

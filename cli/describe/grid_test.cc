@@ -41,5 +41,28 @@ TEST(Paint, WritesSequencesWhereItIsOn) {
   EXPECT_EQ(Paint(true)(Colour::kBoldWhite, ""), "\x1b[37;1m\x1b[0;22m");
 }
 
+// A line is cut where the next character has no room, and its colour ends there.
+TEST(Grid, ALineIsCutToAWidth) {
+  struct Case {
+    const char* line;
+    size_t columns;
+    const char* want;
+  };
+  const Case cases[] = {
+      {"abc", 3, "abc"},
+      {"abc", 2, "ab"},
+      {"abc", 0, ""},
+      {"├─b", 2, "├─"},
+      {"a日b", 2, "a"},
+      {"a日b", 3, "a日"},
+      {"\x1b[31mred\x1b[0m", 3, "\x1b[31mred\x1b[0m"},
+      {"\x1b[31mred\x1b[0m", 2, "\x1b[31mre\x1b[0m"},
+      {"\x1b[31mred\x1b[0mx", 3, "\x1b[31mred\x1b[0m\x1b[0m"},
+      {"\x1b[3", 3, "\x1b[3"},
+      {"", 3, ""},
+  };
+  for (const Case& c : cases) EXPECT_EQ(CutToWidth(c.line, c.columns), c.want) << c.line << " " << c.columns;
+}
+
 }  // namespace
 }  // namespace capi::cli::describe

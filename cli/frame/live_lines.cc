@@ -28,19 +28,23 @@ void LiveLines::Draw(const std::vector<std::string>& lines) {
   if (columns_ == 0) return;
   std::vector<std::string> fitted;
   for (const std::string& line : lines) fitted.push_back(Fitted(line, columns_));
-  if (fitted == drawn_) return;
-  // ECMA-48: cursor up, erase to the end of the display.
-  if (!drawn_.empty()) out_ << fmt::format("\x1b[{}A\x1b[J", drawn_.size());
-  for (const std::string& line : fitted) out_ << line << '\n';
-  out_ << std::flush;
-  drawn_ = std::move(fitted);
+  DrawFitted(std::move(fitted));
 }
 
-int TerminalColumns(int descriptor) {
-  if (isatty(descriptor) != 1) return 0;
+void LiveLines::DrawFitted(std::vector<std::string> lines) {
+  if (columns_ == 0 || lines == drawn_) return;
+  // ECMA-48: cursor up, erase to the end of the display.
+  if (!drawn_.empty()) out_ << fmt::format("\x1b[{}A\x1b[J", drawn_.size());
+  for (const std::string& line : lines) out_ << line << '\n';
+  out_ << std::flush;
+  drawn_ = std::move(lines);
+}
+
+TerminalSize SizeOfTerminal(int descriptor) {
+  if (isatty(descriptor) != 1) return {};
   winsize size{};
-  if (ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
-  return size.ws_col;
+  if (ioctl(descriptor, TIOCGWINSZ, &size) != 0) size = {};
+  return {size.ws_col == 0 ? 80 : size.ws_col, size.ws_row == 0 ? 24 : size.ws_row};
 }
 
 }  // namespace capi::cli

@@ -7,6 +7,11 @@
 
 namespace capi::cli {
 
+// 0: it is no terminal. A value.
+struct TerminalSize {
+  int columns = 0, rows = 0;
+};
+
 // Draws lines below what was said so far, and draws them anew where they are when they change. Nothing else may be
 // written to `out` meanwhile. Draws nothing where `columns` is 0: that is no terminal. Thread-compatible.
 class LiveLines {
@@ -16,7 +21,11 @@ class LiveLines {
   LiveLines& operator=(const LiveLines&) = delete;
   ~LiveLines() { Draw({}); }  // takes them away
 
+  // Cuts them, and replaces what isn't ASCII or would steer the terminal.
   void Draw(const std::vector<std::string>& lines);
+  // The same of lines that their maker has made fit: each takes fewer columns than there are, and steers nothing but
+  // colours.
+  void DrawFitted(std::vector<std::string> lines);
 
  private:
   std::ostream& out_;
@@ -24,7 +33,7 @@ class LiveLines {
   std::vector<std::string> drawn_;
 };
 
-// The width of the terminal that a descriptor is; 0 where it is none. One whose width isn't known has 80 columns.
-int TerminalColumns(int descriptor);
+// The terminal that a descriptor is. One whose size isn't known has 80 columns and 24 rows.
+TerminalSize SizeOfTerminal(int descriptor);
 
 }  // namespace capi::cli

@@ -32,11 +32,25 @@ TEST(LiveLines, FitTheTerminal) {
   EXPECT_EQ(out.str(), "?[31mred ???\n\x1b[1A\x1b[J");
 }
 
+// What is made to fit keeps its colours and characters, and is drawn anew in the same place.
+TEST(LiveLines, WhatFitsAlreadyIsDrawnAsItIs) {
+  std::ostringstream out;
+  {
+    LiveLines lines(out, 6);
+    lines.DrawFitted({"\x1b[32m├─a\x1b[0m"});
+    lines.DrawFitted({"└─b"});
+    lines.DrawFitted({"└─b"});
+  }
+  EXPECT_EQ(out.str(), "\x1b[32m├─a\x1b[0m\n\x1b[1A\x1b[J└─b\n\x1b[1A\x1b[J");
+}
+
 TEST(LiveLines, AreNothingWithoutATerminal) {
   std::ostringstream out;
   LiveLines(out, 0).Draw({"a"});
   EXPECT_EQ(out.str(), "");
-  EXPECT_EQ(TerminalColumns(-1), 0);
+  LiveLines(out, 0).DrawFitted({"a"});
+  EXPECT_EQ(out.str(), "");
+  EXPECT_EQ(SizeOfTerminal(-1).columns, 0);
 }
 
 }  // namespace

@@ -57,22 +57,6 @@ std::vector<Need> NeedsOf(const api::Provider& provider, const advice::Explanati
   return TellsOfSource(why.reason) ? SourceOf(spec) : std::vector<Need>();
 }
 
-// The end of a chain in which each waits for one other; "" for `from` itself, and for a circle. A ready one has no
-// cause to tell of: who waits for it says himself what it has to do.
-std::string RootOf(const std::map<std::string, Place>& places, const std::set<std::string>& ready,
-                   const std::string& from) {
-  std::set<std::string> passed = {from};
-  std::string at = from;
-  while (true) {
-    auto place = places.find(at);
-    if (place == places.end() || place->second.waits_for.size() != 1) break;
-    if (ready.contains(place->second.waits_for.front())) break;
-    at = place->second.waits_for.front();
-    if (!passed.insert(at).second) return "";
-  }
-  return at == from ? "" : at;
-}
-
 void AddNamed(const std::map<std::string, std::vector<std::string>>& keys_of, const std::string& name,
               std::vector<std::string>& keys) {
   auto found = keys_of.find(name);
@@ -128,7 +112,12 @@ std::map<std::string, Place> Connect(const std::vector<CachedPtr>& providers) {
     place.needs = NeedsOf(*one->provider, why);
     if (awaited.core && cores.empty()) place.needs.push_back({"CoreProvider", "", "cluster-api"});
   }
-  for (auto& [key, place] : out) place.root = RootOf(out, ready, key);
+  auto next = [&](const std::string& key) {
+    auto place = out.find(key);
+    if (place == out.end() || place->second.waits_for.size() != 1) return std::string();
+    return ready.contains(place->second.waits_for.front()) ? "" : place->second.waits_for.front();
+  };
+  for (auto& [key, place] : out) place.root = advice::RootOf(key, next);
   return out;
 }
 

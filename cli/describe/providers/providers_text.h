@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/json.h"
-#include "cli/describe/providers_tree.h"
+#include "cli/describe/providers/providers_tree.h"
 
 namespace capi::cli::describe {
 
@@ -13,6 +13,8 @@ namespace capi::cli::describe {
 struct ProvidersTextOptions {
   bool wide = false;  // with the version that is asked for, newer ones, and since when
   bool colours = false;
+  bool ill_alone = false;  // of the workloads those that aren't healthy
+  size_t columns = 0;      // no line is wider, where words and names allow it; 0: as wide as it gets
   WallTime now;
 };
 

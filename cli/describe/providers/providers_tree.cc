@@ -1,11 +1,11 @@
-#include "cli/describe/providers_tree.h"
+#include "cli/describe/providers/providers_tree.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
-#include "advice/explain.h"
 #include "api/reasons.h"
 #include "kube/meta/health.h"
 
@@ -22,19 +22,20 @@ std::string TagOf(std::string_view image) {
   return std::string(image.substr(colon + 1));
 }
 
-// How the operator says that it is.
+// How the operator says that it is, in the words of `clusterctl why`.
 void ReadReady(const api::Provider& provider, ProviderLine& out) {
   const kube::Condition* ready = kube::FindCondition(provider.status.conditions, api::condition::kReady);
-  if (ready == nullptr || provider.status.observed_generation < provider.generation) {
-    out.ready = "Unknown";
-    out.message = ready == nullptr ? "the operator has not looked at it yet"
-                                   : "the operator has not looked at its last change yet";
-    return;
-  }
-  out.ready = ready->status;
-  out.reason = ready->reason;
-  out.since = ready->last_transition_time;
-  if (ready->status != "True") out.message = ready->message;
+  const bool looked = ready != nullptr && provider.status.observed_generation >= provider.generation;
+  advice::Explanation why = advice::Explain(provider);
+  out.ready = looked ? ready->status : "Unknown";
+  out.reason = why.reason;
+  out.since = why.since;
+  out.also = std::move(why.also);
+  if (why.ready) return;
+  out.message = why.message;
+  out.meaning = why.meaning;
+  out.action = why.action;
+  out.see = api::ReasonPlace(why.reason);
 }
 
 ProviderLine LineOf(const ProviderObject& object) {
@@ -45,6 +46,7 @@ ProviderLine LineOf(const ProviderObject& object) {
   out.version = provider.status.installed_version;
   if (object.wanted != out.version) out.wanted = object.wanted;
   out.contract = provider.status.contract;
+  if (provider.status.desired_contract != out.contract) out.contract_to_come = provider.status.desired_contract;
   out.upgrades = provider.status.available_upgrades;
   ReadReady(provider, out);
   return out;
@@ -79,14 +81,28 @@ std::vector<Workload> WorkloadsOf(const api::ProviderId& id, const std::vector<W
 }
 
 void Connect(std::vector<ProviderLine>& lines) {
+  std::map<std::string, std::vector<ProviderLine*>> waits_for;
+  std::map<std::string, std::string> names;
   for (ProviderLine& line : lines) {
+    names[line.id.Key()] = Describe(line.id);
     if (line.ready == "True") continue;
     const advice::Awaited awaited = advice::AwaitedBy(line.reason, line.message);
     for (ProviderLine& other : lines) {
       if (&line == &other || !awaited.Has(other.id)) continue;
+      waits_for[line.id.Key()].push_back(&other);
       line.waits_for.push_back(Describe(other.id));
       other.holds_up.push_back(Describe(line.id));
     }
+  }
+  auto next = [&](const std::string& key) {
+    auto found = waits_for.find(key);
+    if (found == waits_for.end() || found->second.size() != 1) return std::string();
+    const ProviderLine& other = *found->second.front();
+    return other.ready == "True" ? "" : other.id.Key();
+  };
+  for (ProviderLine& line : lines) {
+    const std::string root = advice::RootOf(line.id.Key(), next);
+    if (!root.empty()) line.root = names[root];
   }
 }
 

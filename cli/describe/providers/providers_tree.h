@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "advice/explain.h"
 #include "cli/frame/management_cluster.h"
 #include "cli/frame/provider_objects.h"
 
@@ -31,14 +32,20 @@ struct ProvidersInput {
 // A value.
 struct ProviderLine {
   api::ProviderId id;
-  bool of_operator = false;     // else clusterctl's inventory alone knows it
-  std::string version, wanted;  // installed; and what is asked for, where that is another
-  std::string contract;         // "" where nobody says
-  std::string ready;            // "True", "False", "Unknown"
+  bool of_operator = false;           // else clusterctl's inventory alone knows it
+  std::string version, wanted;        // installed; and what is asked for, where that is another
+  std::string contract;               // "" where nobody says
+  std::string contract_to_come = {};  // where that is another
+  std::string ready;                  // "True", "False", "Unknown"
   std::string reason, message, since;
+  // Of one that isn't ready, as `clusterctl why` says it: what the reason means, the next step, where the book has
+  // more.
+  std::string meaning = {}, action = {}, see = {};
+  std::vector<advice::Aside> also = {};         // what holds beside the cause
   std::vector<api::AvailableUpgrade> upgrades;  // newer versions that its status knows, ascending
   std::vector<std::string> waits_for;           // providers: "CoreProvider capi-system/cluster-api"
   std::vector<std::string> holds_up;            // the other way round
+  std::string root = {};                        // the provider whose cause is this one's; "" for none, and for itself
   std::vector<Workload> workloads;
 };
 

@@ -1,10 +1,11 @@
-#include "cli/describe/providers_tree.h"
+#include "cli/describe/providers/providers_tree.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/strings.h"
-#include "cli/describe/providers_text.h"
+#include "cli/describe/grid.h"
+#include "cli/describe/providers/providers_text.h"
 #include "cli/testing.h"
 
 namespace capi::cli::describe {
@@ -31,14 +32,6 @@ Workload WorkloadOf(std::string ns, std::string name, std::string label, std::st
   return {"Deployment", std::move(ns), std::move(name), std::move(label), "v1.12.0", message.empty(), message};
 }
 
-std::string Stripped(std::string text) {
-  for (std::string before; before != text;) {  // what stands behind a line is blank
-    before = text;
-    text = ReplaceAll(text, " \n", "\n");
-  }
-  return text;
-}
-
 ProvidersInput Fleet() {
   ProvidersInput in;
   in.operators = {WorkloadOf("capi-operator-system", "capi-operator-controller-manager", "")};
@@ -60,19 +53,21 @@ ProvidersInput Fleet() {
 TEST(ProvidersTree, TellsWhoLooksAfterWhomAndHowTheyAre) {
   ProvidersTree tree = BuildProvidersTree(Fleet());
   EXPECT_EQ(
-      Stripped(ProvidersText(tree, {.now = kNow})),
-      R"(NAME                                       NAMESPACE             VERSION  CONTRACT READY  REASON             MESSAGE
-Operator/capi-operator-controller-manager  capi-operator-system  v1.12.0           True
-├─CoreProvider/cluster-api                 capi-system           v1.12.0  v1beta2  True   WorkloadsReady     holds up BootstrapProvider kubeadm-system/kubeadm
-│ └─Deployment/capi-controller-manager     capi-system                             True
-├─BootstrapProvider/kubeadm                kubeadm-system        v1.12.0  v1beta2  False  WaitingForOrder    waits for CoreProvider capi-system/cluster-api
-│                                                                                                            kubeadm v1.13.0 comes after CoreProvider capi-system/cluster-api (v1beta2); it
-│                                                                                                            goes on
-└─InfrastructureProvider/docker            capd-system           v1.12.0  v1beta2  False  WorkloadsNotReady  0 of 1
-  └─Deployment/capd-controller-manager     capd-system                             False                     0 of 1 are available
-Inventory                                                                                                    no operator looks after these providers: clusterctl installed them
-└─AddonProvider/helm                       caaph-system          v0.3.0            True   WorkloadsReady
-  └─Deployment/caaph-controller-manager    caaph-system                            True
+      ProvidersText(tree, {.now = kNow}),
+      R"(NAME                                       NAMESPACE             VERSION            CONTRACT READY  REASON             MESSAGE
+Operator/capi-operator-controller-manager  capi-operator-system  v1.12.0                     True
+├─CoreProvider/cluster-api                 capi-system           v1.12.0            v1beta2  True   WorkloadsReady     holds up BootstrapProvider kubeadm-system/kubeadm
+│ └─Deployment/capi-controller-manager     capi-system                                       True
+├─BootstrapProvider/kubeadm                kubeadm-system        v1.12.0 → v1.13.0  v1beta2  False  WaitingForOrder    waits for CoreProvider capi-system/cluster-api
+│                                                                                                                      kubeadm v1.13.0 comes after CoreProvider capi-system/cluster-api (v1beta2); it
+│                                                                                                                      goes on
+│                                                                                                                      Do: Wait, or upgrade that provider.
+└─InfrastructureProvider/docker            capd-system           v1.12.0            v1beta2  False  WorkloadsNotReady  0 of 1
+  │                                                                                                                    Do: Wait; if it stays, look at the pods of the workload that the message names.
+  └─Deployment/capd-controller-manager     capd-system                                       False                     0 of 1 are available
+Inventory                                                                                                              no operator looks after these providers: clusterctl installed them
+└─AddonProvider/helm                       caaph-system          v0.3.0                      True   WorkloadsReady
+  └─Deployment/caaph-controller-manager    caaph-system                                      True
 )");
   std::string wide = ProvidersText(tree, {.wide = true, .now = kNow});
   EXPECT_THAT(wide, HasSubstr("WANTED"));
@@ -142,10 +137,119 @@ TEST(ProvidersTree, WhatTheOperatorHasNotLookedAtIsUnknown) {
   in.objects[1].provider.id = {kAddon, "x", "y"};
   ProvidersTree tree = BuildProvidersTree(in);
   EXPECT_EQ(tree.providers[0].ready, "Unknown");
-  EXPECT_EQ(tree.providers[0].message, "the operator has not looked at its last change yet");
+  EXPECT_THAT(tree.providers[0].message, HasSubstr("The operator has not looked at the last change of it yet"));
   EXPECT_EQ(tree.providers[1].ready, "Unknown");
-  EXPECT_EQ(tree.providers[1].message, "the operator has not looked at it yet");
-  EXPECT_THAT(ProvidersText(tree, {.now = kNow}), HasSubstr("it runs elsewhere, or not at all"));
+  EXPECT_EQ(tree.providers[1].message, "The operator has not looked at it yet.");
+  const std::string text = ProvidersText(tree, {.now = kNow});
+  EXPECT_THAT(text, HasSubstr("no Deployment has the label app.kubernetes.io/name=capi-operator: it runs\n"));
+  EXPECT_THAT(text, HasSubstr("Do: Wait; if it stays, see that the operator runs, and read its log.\n"));
+}
+
+// L16: the end of the chain is named where it isn't the next one; what holds beside the cause is told.
+TEST(ProvidersTree, TheCauseAndTheNextStepAreThoseOfWhy) {
+  ProvidersInput in;
+  in.objects = {Object(kCore, "capi-system", "cluster-api", "False", "SecretNotFound", "there is no Secret a/b"),
+                Object(kBootstrap, "b", "kubeadm", "False", "WaitingForCoreProviderReady", ""),
+                Object(kInfrastructure, "a", "docker", "False", "WaitingForOrder", "comes after b/kubeadm")};
+  in.objects[0].provider.status.desired_contract = "v1beta3";
+  in.objects[1].provider.status.conditions.push_back({"Drifted", "True", "Changed", "2 objects", 0, ""});
+  const ProvidersTree tree = BuildProvidersTree(in);
+  EXPECT_EQ(tree.providers[0].root, "");
+  EXPECT_EQ(tree.providers[1].root, "CoreProvider capi-system/cluster-api");
+  EXPECT_EQ(tree.providers[2].root, "CoreProvider capi-system/cluster-api");
+  for (const ProviderLine& line : tree.providers) {
+    const advice::Explanation why = advice::Explain(in.objects[line.id.type == kCore        ? 0
+                                                               : line.id.type == kBootstrap ? 1
+                                                                                            : 2]
+                                                        .provider);
+    EXPECT_EQ(line.message, why.message);
+    EXPECT_EQ(line.meaning, why.meaning);
+    EXPECT_EQ(line.action, why.action);
+    EXPECT_NE(line.action, "");
+  }
+  const std::string text = ProvidersText(tree, {.now = kNow});
+  EXPECT_THAT(text, HasSubstr("v1beta2 → v1beta3"));
+  EXPECT_THAT(text, HasSubstr("the cause is at CoreProvider capi-system/cluster-api\n"));
+  EXPECT_THAT(text, HasSubstr("Do: " + tree.providers[0].action.substr(0, 30)));
+  EXPECT_THAT(text, HasSubstr("also Drifted (Changed): 2 objects\n"));
+  size_t named = 0;
+  for (size_t at = text.find("the cause is at"); at != text.npos; at = text.find("the cause is at", at + 1)) ++named;
+  EXPECT_EQ(named, 1U) << "of the one whose next isn't the cause";
+  const Json json = ProvidersJson(tree)["providers"];
+  EXPECT_EQ(json[2]["root"], "CoreProvider capi-system/cluster-api");
+  EXPECT_EQ(json[0]["contractToCome"], "v1beta3");
+  EXPECT_EQ(json[0]["see"], "docs/reasons.md#secretnotfound");
+  EXPECT_EQ(json[1]["also"][0]["type"], "Drifted");
+}
+
+// L16: in a narrow window messages are below, and the state is beside the name.
+TEST(ProvidersText, FitsTheWindow) {
+  const ProvidersTree tree = BuildProvidersTree(Fleet());
+  const std::string narrow = ProvidersText(tree, {.columns = 80, .now = kNow});
+  EXPECT_THAT(narrow,
+              testing::StartsWith(R"(NAME                                       READY  VERSION            CONTRACT
+Operator/capi-operator-controller-manager  True   v1.12.0
+├─CoreProvider/cluster-api                 True   v1.12.0            v1beta2
+│ │   holds up BootstrapProvider kubeadm-system/kubeadm
+│ └─Deployment/capi-controller-manager     True
+├─BootstrapProvider/kubeadm                False  v1.12.0 → v1.13.0  v1beta2
+│   WaitingForOrder
+│   waits for CoreProvider capi-system/cluster-api
+│   kubeadm v1.13.0 comes after CoreProvider capi-system/cluster-api (v1beta2);
+│   it goes on
+│   Do: )"));
+  EXPECT_THAT(ProvidersText(tree, {.wide = true, .columns = 80, .now = kNow}), HasSubstr("WaitingForOrder for 10d\n"));
+  for (size_t columns : {80, 100, 140, 160, 200, 300}) {
+    for (const bool wide : {false, true}) {
+      const std::string text = ProvidersText(tree, {.wide = wide, .columns = columns, .now = kNow});
+      for (const std::string& line : Split(text, '\n')) EXPECT_LE(DisplayWidth(line), columns) << line;
+      EXPECT_EQ(text.find("NAMESPACE") != text.npos, columns >= (wide ? 200 : 160)) << columns;
+    }
+  }
+  EXPECT_EQ(ProvidersText(tree, {.columns = 300, .now = kNow}), ProvidersText(tree, {.now = kNow}));
+}
+
+// L16: colours say how each is, and nothing else depends on them.
+TEST(ProvidersText, ColoursAddNothingButColour) {
+  ProvidersInput in = Fleet();
+  in.objects[2].provider.status.observed_generation = -1;
+  const ProvidersTree tree = BuildProvidersTree(in);
+  for (size_t columns : {0, 80}) {
+    std::string text = ProvidersText(tree, {.colours = true, .columns = columns, .now = kNow});
+    EXPECT_THAT(text, HasSubstr("\x1b[32mTrue\x1b[0m"));
+    EXPECT_THAT(text, HasSubstr("\x1b[31mFalse\x1b[0m"));
+    EXPECT_THAT(text, HasSubstr("\x1b[33mUnknown\x1b[0m"));
+    for (const char* sequence : {"\x1b[0m", "\x1b[31m", "\x1b[32m", "\x1b[33m", "\x1b[90m"})
+      text = ReplaceAll(text, sequence, "");
+    EXPECT_EQ(text, ProvidersText(tree, {.columns = columns, .now = kNow}));
+  }
+}
+
+// L16: what steers a terminal is replaced wherever somebody may have written it.
+TEST(ProvidersText, HostileTextIsReplaced) {
+  const std::string evil = "a\x1b[2J\xC2\x9B\rb\nc";
+  ProvidersInput in;
+  in.operators = {WorkloadOf(evil, evil, "", evil)};
+  in.objects = {Object(kCore, evil, evil, "False", evil, evil),
+                Object(kAddon, "x", "y", "False", "WaitingForOrder", "")};
+  in.objects[0].provider.status.installed_version = in.objects[0].provider.status.contract = evil;
+  in.objects[0].provider.status.desired_contract = in.objects[0].wanted = evil + "2";
+  in.objects[0].provider.status.available_upgrades = {{evil, evil, evil}};
+  in.objects[0].provider.status.conditions.push_back({"Drifted", "True", evil, evil, 0, ""});
+  in.workloads = {WorkloadOf(evil, evil, api::ManifestLabel(kCore, evil), evil)};
+  const ProvidersTree tree = BuildProvidersTree(in);
+  for (size_t columns : {0, 80}) {
+    for (const bool wide : {false, true}) {
+      const std::string text = ProvidersText(tree, {.wide = wide, .columns = columns, .now = kNow});
+      for (const char* bad : {"\x1b", "\r", "\xC2\x9B"}) EXPECT_EQ(text.find(bad), text.npos) << text;
+    }
+  }
+}
+
+TEST(ProvidersText, HealthyWorkloadsMayBeLeftOut) {
+  const std::string text = ProvidersText(BuildProvidersTree(Fleet()), {.ill_alone = true, .now = kNow});
+  EXPECT_THAT(text, testing::Not(HasSubstr("Deployment/capi-controller-manager")));
+  EXPECT_THAT(text, HasSubstr("  └─Deployment/capd-controller-manager"));
 }
 
 // L16: a cluster in which clusterctl installed all.
@@ -199,7 +303,7 @@ TEST(ProvidersTree, LongMessagesAreCutShort) {
   ProvidersInput in;
   in.objects = {Object(kCore, "a", "b", "False", "InstallFailed", "1\n2\n3\n4\n5\n6\x1b[2J")};
   std::string text = ProvidersText(BuildProvidersTree(in), {.now = kNow});
-  EXPECT_THAT(text, HasSubstr("5 ... "));
+  EXPECT_THAT(text, HasSubstr("5 ...\n"));
   in.objects[0].provider.status.conditions[0].message = "a\x1b[2J";
   EXPECT_THAT(ProvidersText(BuildProvidersTree(in), {.now = kNow}), HasSubstr("a?[2J"));
 }
