@@ -4,6 +4,7 @@
 
 #include "base/strings.h"
 #include "cli/describe/grid.h"
+#include "cli/describe/text.h"
 #include "cli/frame/printable.h"
 
 namespace capi::cli::describe {
@@ -15,6 +16,11 @@ bool IsTable(OutputFormat format) { return format == OutputFormat::kTable || for
 
 ProvidersTextOptions TextOptions(const PictureOptions& options, size_t columns, WallTime now) {
   return {.wide = options.format == OutputFormat::kWide, .colours = options.colours, .columns = columns, .now = now};
+}
+
+// A warning says why at its end.
+void AddWrapped(const std::string& text, size_t columns, const Paint& paint, std::vector<std::string>& out) {
+  for (const std::string& line : WrapMessage(text, columns)) out.push_back(paint(Colour::kYellow, line));
 }
 
 }  // namespace
@@ -87,9 +93,9 @@ void ProvidersPicture::Draw(WallTime now) {
   const Paint paint(options_.colours);
   std::vector<std::string> last = {""};
   for (const std::string& line : Split(words_, '\n')) {
-    if (!line.empty()) last.push_back(PrintableLine(line));
+    if (!line.empty()) AddWrapped(PrintableLine(line), columns, Paint(false), last);
   }
-  if (!lost_.empty()) last.push_back(paint(Colour::kYellow, "Warning: " + lost_));
+  if (!lost_.empty()) AddWrapped("Warning: " + lost_, columns, paint, last);
   const size_t rows = static_cast<size_t>(size.rows), taken = last.size() + 2;  // with the one below, and the cursor's
   const size_t room = rows > taken ? rows - taken : 1;
   std::vector<std::string> lines = Body(now, columns, false);

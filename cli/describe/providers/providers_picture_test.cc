@@ -149,6 +149,19 @@ TEST(ProvidersPicture, IsDrawnAnewInItsPlace) {
   EXPECT_EQ(place.err.str(), "Warning: x\n");
 }
 
+// L16: the reason stands at the end of a warning, and isn't cut off.
+TEST(ProvidersPicture, AWarningIsWrapped) {
+  Place place(TerminalSize{60, 40});
+  ProvidersPicture picture(place.world, place.Options());
+  picture.Show(TreeOf({"aws"}), "Warning: Deployments with the label a.b/c can't be read: you may not list them\n",
+               kNow);
+  picture.Lose({Code::kUnavailable, "failed to list coreproviders: no answer", {}}, kLater);
+  const std::string screen = Screen(place.Out());
+  EXPECT_THAT(screen, HasSubstr("you may not list them\n"));
+  EXPECT_THAT(screen, HasSubstr("no answer\n"));
+  for (const std::string& line : Split(screen, '\n')) EXPECT_LT(DisplayWidth(line), 60U) << line;
+}
+
 // L16: no line is as wide as the window, nor are there as many as it has rows; it may have become another one.
 TEST(ProvidersPicture, FitsTheWindow) {
   const std::vector<std::string> names = {"aws", "azure", "docker", "gcp", "nutanix", "vsphere"};
