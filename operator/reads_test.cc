@@ -202,6 +202,10 @@ TEST_F(Reads, SecretsOfAProviderAreKnownAfterARestart) {
   const std::string variables = "/api/v1/namespaces/aws-system/secrets/s";
   Has(variables, R"({"kind":"Secret","data":{"A":"ZnJvbS12YXJpYWJsZXM=","B":"a25vd24tdG8tYWxs"}})");
   Has("/api/v1/namespaces/aws-system/secrets/rendered", R"({"kind":"Secret","data":{"A":"ZnJvbS1yZW5kZXI="}})");
+  const std::string gone = "/api/v1/namespaces/aws-system/secrets/gone";
+  Has(gone, "<html>no such page</html>", 404);
+  EXPECT_EQ(read(false).code(), Code::kUnavailable) << "F3: a gateway says nothing of a Secret";
+  Has(gone, kGone, 404);
   auto values = read(false);
   ASSERT_TRUE(values.ok()) << values.error().message;
   EXPECT_EQ(values->Hide("from-variables from-render known-to-all"), "*** *** known-to-all");

@@ -2,13 +2,18 @@
 
 namespace capi::kube {
 
-bool SameVersion(const ObjectPtr& a, const ObjectPtr& b) {
-  if (a == nullptr || b == nullptr) return false;
-  std::string version = a->resource_version();
-  return !version.empty() && version == b->resource_version() && a->uid() == b->uid();
+namespace {
+
+std::uint64_t HashOfVersion(const Object& object) {
+  const std::string version = object.resource_version();
+  if (version.empty()) return 0;
+  return std::hash<std::string>{}(object.uid() + "@" + version) | 1;
 }
 
+}  // namespace
+
 StoredObject::StoredObject(ObjectPtr object, bool packed) {
+  if (object != nullptr) version_ = HashOfVersion(*object);
   if (packed && object != nullptr) {
     text_ = object->json();
   } else {
@@ -21,8 +26,7 @@ ObjectPtr StoredObject::Get() const {
 }
 
 bool StoredObject::IsSameVersion(const StoredObject& other) const {
-  const ObjectPtr mine = Get();
-  return SameVersion(mine, !text_.is_null() && text_ == other.text_ ? mine : other.Get());
+  return version_ != 0 && version_ == other.version_;
 }
 
 // Others needn't wait while it is unpacked.

@@ -1,6 +1,7 @@
 // The objects of one collection, by namespace and name.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -35,6 +36,7 @@ class StoredObject {
  private:
   ObjectPtr object_;
   PackedJson text_;
+  std::uint64_t version_ = 0;  // hash of uid and resourceVersion; 0 without one
 };
 
 // Thread-safe. Nobody changes an object that he got.
@@ -72,8 +74,5 @@ class Store {
   mutable Mutex mu_;
   Objects objects_ CAPI_GUARDED_BY(mu_);
 };
-
-// True for two pointers to the same version of an object.
-bool SameVersion(const ObjectPtr& a, const ObjectPtr& b);
 
 }  // namespace capi::kube

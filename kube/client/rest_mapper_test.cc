@@ -57,7 +57,7 @@ TEST_F(RestMapperTest, AsksTwiceForEverythingAndKeepsIt) {
   EXPECT_THAT(asked_, testing::ElementsAre("/api", "/apis"));
 }
 
-// X2: a gateway that answers everything with a 404 of its own would have had objects taken for gone.
+// F3: a gateway that answers everything with a 404 of its own would have had objects taken for gone.
 TEST_F(RestMapperTest, A404OfDiscoveryIsNoAnswer) {
   for (const char* root : {"/api", "/apis"}) {
     missing_ = root;

@@ -1,4 +1,4 @@
-// JSON that is kept for long and read seldom, as its text: a tree takes some six times as much memory.
+// JSON that is kept for long and read seldom, as its text: a tree takes some five times as much memory.
 #pragma once
 
 #include <memory>

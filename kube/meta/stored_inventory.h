@@ -18,7 +18,7 @@ class StoredInventory : public PackedJson {
   StoredInventory() = default;             // null
   StoredInventory(const Json& inventory);  // not explicit: each Json is one, also what is no inventory
 
-  // False: it lists none of these. True: it does, but for one case in a hundred million; only a look at it tells. A
+  // False: it lists none of these. True: it does, but for one case in a million or so; only a look at it tells. A
   // thousand providers have fifty thousand entries.
   bool MayListOneOf(const IdHashes& ids) const;
 

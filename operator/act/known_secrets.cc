@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "kube/apply/inventory.h"
+#include "kube/client/status_error.h"
 #include "operator/decide/service_account.h"
 
 namespace capi::ops {
@@ -39,8 +40,13 @@ Result<SecretValues> ReadSecretValues(const Context& ctx, kube::Client& client, 
     const bool named = provider.spec.config_secret && *provider.spec.config_secret == ref;
     auto secret =
         client.Get(named || ref.ns == provider.id.ns ? ctx.InOwnName() : as, kube::Builtin("Secret"), ref.ns, ref.name);
-    if (!secret.ok() && secret.code() == Code::kNotFound) continue;
-    if (!secret.ok()) return secret.error().With(fmt::format("Secret {}/{}", ref.ns, ref.name));
+    if (!secret.ok() && kube::IsGone(secret.error())) continue;
+    if (!secret.ok()) {
+      Error error = secret.error();
+      // A 404 of whoever stands before the API server (F3): there may be one, whose values would be told (I7).
+      if (error.code == Code::kNotFound) error.code = Code::kUnavailable;
+      return error.With(fmt::format("Secret {}/{}", ref.ns, ref.name));
+    }
     values.AddObject(*secret);
   }
   std::vector<kube::ObjectId> ids;

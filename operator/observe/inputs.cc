@@ -56,7 +56,7 @@ Result<std::vector<StoredRelease>> Observer::Releases(const Context& ctx, const 
   }
   std::vector<kube::ObjectPtr> maps;
   if (watch.ns.empty()) {
-    auto informer = TRY(watches_.Need(ctx, watch, key));
+    auto informer = TRY(watches_.Need(ctx, watch, key, kube::DropManagedFields));
     maps = informer->List(provider.id.ns);
   } else {
     maps = TRY(watches_.Select(ctx, watch, key));

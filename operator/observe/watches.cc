@@ -152,8 +152,8 @@ Status Watches::RunOwn(const Context& ctx, Watch& watch, std::function<void(kube
        .field_selector = key.field_selector,
        .metadata_only = key.metadata_only,
        .transform = std::move(transform),
-       // Each pass reads a few of all objects, but all workloads.
-       .packed = !IsWorkload({key.resource.group, key.resource.kind, "", ""})},
+       // A pass reads a few of all objects, but it may read all workloads, and all releases of its Namespace.
+       .packed = !IsWorkload({key.resource.group, key.resource.kind, "", ""}) && key.purpose != Purpose::kReleases},
       [this, &watch](const kube::ObjectPtr& was, const kube::ObjectPtr& is) {
         handler_({.watch = watch.key,
                   .users = watch.key.IsShared() ? std::set<std::string>() : watch.UserKeys(),
@@ -295,7 +295,6 @@ Result<std::shared_ptr<Watches::Shared>> Watches::Share(const Context& ctx, cons
       {.ns = ns,
        .metadata_only = true,
        .transform = kube::DropManagedFields,
-       .packed = true,
        .keep = [raw](const kube::Object& object) { return raw->wanted.Take(object); },
        .give_up = [this, raw, resource](const Context& run, const Error& error) { GiveUp(run, *raw, resource, error); },
        .refused_for = Seconds(ns.empty() || !kind.IsRefused("", ctx.clock->Monotonic()) ? 2 : 0)},

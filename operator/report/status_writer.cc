@@ -28,18 +28,22 @@ Json FinalizerPatch(const kube::Object& object, bool add) {
   return AtVersion(object.resource_version(), {{"metadata", {{"finalizers", finalizers}}}});
 }
 
-// A merge patch keeps what it doesn't name. What is as it was isn't sent again: an inventory may be most of an object.
-// Members that went away are set to null, those of members too.
-void NameWhatChanged(const Json& before, Json& now) {
+// A merge patch keeps what it doesn't name: members that went away are set to null, those of members too.
+void NameWhatWent(const Json& before, Json& now) {
   for (const auto& [key, value] : before.items()) {
     auto is = now.find(key);
     if (is == now.end()) {
       now[key] = nullptr;
-    } else if (*is == value) {
-      now.erase(is);
     } else if (is->is_object() && value.is_object()) {
-      NameWhatChanged(value, *is);
+      NameWhatWent(value, *is);
     }
+  }
+}
+
+// The same, the other way: what is there isn't sent again. An inventory may be most of an object.
+void LeaveOutWhatIsThere(const Json& there, Json& now) {
+  for (const auto& [key, value] : there.items()) {
+    if (auto is = now.find(key); is != now.end() && *is == value) now.erase(is);
   }
 }
 
@@ -84,7 +88,13 @@ Status StatusWriter::WriteStatus(const Context& ctx, api::Provider& provider, co
   if (status == provider.status) return Ok();
   // What went away is known at one version alone: a write that was done, though its answer was lost, has others.
   Json now = api::StatusToJson(status);
-  NameWhatChanged(api::StatusToJson(provider.status), now);
+  NameWhatWent(api::StatusToJson(provider.status), now);
+  // A pass may have put into `provider.status` what nobody has written (A1): what is there is what the server has
+  // shown.
+  auto cached = cache_.Get(provider.id.Key());
+  const bool known = cached && cached->provider->uid == provider.uid &&
+                     cached->provider->resource_version == provider.resource_version;
+  if (known) LeaveOutWhatIsThere(api::StatusToJson(cached->provider->status), now);
   TRY(Patch(ctx, provider, AtVersion(provider.resource_version, {{"status", now}}), "status"));
   provider.status = status;
   return Ok();
