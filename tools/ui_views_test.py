@@ -90,7 +90,8 @@ class Accessible(Views):
         page = self.look()
         page.until_says("No provider is found.", "#main")
         self.check(page, "no provider")
-        self.operator.fleet = {"version": "v0.9.0", "leads": False, "restoredInTheLastHour": 0}
+        self.operator.fleet = {"version": "v1", "leads": False, "restoredInTheLastHour": 0}
+        self.operator.tell("fleet", self.operator.fleet)
         shown_fleet.fill_large(self.operator)
         page.until("a box of many", "document.querySelector('.graph .group') !== null")
         page.until_says("This replica of the operator doesn't lead", "#fleet")

@@ -33,8 +33,9 @@ void LiveLines::Draw(const std::vector<std::string>& lines) {
 
 void LiveLines::DrawFitted(std::vector<std::string> lines) {
   if (columns_ == 0 || lines == drawn_) return;
-  // ECMA-48: cursor up, erase to the end of the display.
-  if (!drawn_.empty()) out_ << fmt::format("\x1b[{}A\x1b[J", drawn_.size());
+  // ECMA-48: cursor up, erase to the end of the display. From the first column: what is typed, as Ctrl-C, is shown and
+  // moves the cursor.
+  if (!drawn_.empty()) out_ << fmt::format("\r\x1b[{}A\x1b[J", drawn_.size());
   for (const std::string& line : lines) out_ << line << '\n';
   out_ << std::flush;
   drawn_ = std::move(lines);

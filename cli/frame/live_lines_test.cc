@@ -17,19 +17,19 @@ TEST(LiveLines, AreDrawnAnewInTheirPlace) {
     lines.Draw({"a: waits", "b: waits"});
     EXPECT_EQ(out.str(), "a: waits\nb: waits\n") << "nothing changed";
     lines.Draw({"a: ready", "b: waits"});
-    EXPECT_EQ(out.str(), "a: waits\nb: waits\n\x1b[2A\x1b[Ja: ready\nb: waits\n");
+    EXPECT_EQ(out.str(), "a: waits\nb: waits\n\r\x1b[2A\x1b[Ja: ready\nb: waits\n");
     out.str("");
   }
-  EXPECT_EQ(out.str(), "\x1b[2A\x1b[J");
+  EXPECT_EQ(out.str(), "\r\x1b[2A\x1b[J");
 }
 
 TEST(LiveLines, FitTheTerminal) {
   std::ostringstream out;
   LiveLines(out, 6).Draw({"123456789"});
-  EXPECT_EQ(out.str(), "12345\n\x1b[1A\x1b[J") << "with the last column empty: some terminals break a line there";
+  EXPECT_EQ(out.str(), "12345\n\r\x1b[1A\x1b[J") << "with the last column empty: some terminals break a line there";
   out.str("");
   LiveLines(out, 80).Draw({"\x1b[31mred \xE6\x97\xA5\r\xC2\xA0"});
-  EXPECT_EQ(out.str(), "?[31mred ???\n\x1b[1A\x1b[J");
+  EXPECT_EQ(out.str(), "?[31mred ???\n\r\x1b[1A\x1b[J");
 }
 
 // What is made to fit keeps its colours and characters, and is drawn anew in the same place.
@@ -41,7 +41,7 @@ TEST(LiveLines, WhatFitsAlreadyIsDrawnAsItIs) {
     lines.DrawFitted({"└─b"});
     lines.DrawFitted({"└─b"});
   }
-  EXPECT_EQ(out.str(), "\x1b[32m├─a\x1b[0m\n\x1b[1A\x1b[J└─b\n\x1b[1A\x1b[J");
+  EXPECT_EQ(out.str(), "\x1b[32m├─a\x1b[0m\n\r\x1b[1A\x1b[J└─b\n\r\x1b[1A\x1b[J");
 }
 
 TEST(LiveLines, AreNothingWithoutATerminal) {

@@ -1,7 +1,7 @@
 """What axe-core, the program of rules for accessible pages, has against a page in the browser.
 
 ui/package-lock.json pins it, tools/ui installs it, and no page has it: the browser's protocol puts it into a tab, where the page's
-own policy goes on to hold.
+own policy goes on to hold. What it can't judge counts as right: the contrast of the graph's letters, which lie on boxes of SVG.
 """
 
 import json

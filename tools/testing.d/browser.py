@@ -17,7 +17,9 @@ import threading
 
 import worlds
 
-PROGRAM = shutil.which("chromium")
+DEJAVU = "/usr/share/fonts/truetype/dejavu"
+# Without a font it ends, and says nothing of fonts. tools/deps installs both.
+PROGRAM = shutil.which("chromium") if os.path.isdir(DEJAVU) else None
 MISSING = "there is no Chromium: tools/deps browser installs it"
 LIMIT = 30
 # Nothing of it asks anybody but the page's server; as root it has no sandbox of its own.
@@ -29,8 +31,8 @@ FLAGS = (
 
 
 # Those of Debian's fonts-dejavu-core: a picture is the same on a machine that has others, too.
-FONTS = """<fontconfig>
-<dir>/usr/share/fonts/truetype/dejavu</dir><cachedir prefix="xdg">fontconfig</cachedir>
+FONTS = f"""<fontconfig>
+<dir>{DEJAVU}</dir><cachedir prefix="xdg">fontconfig</cachedir>
 <selectfont>
 <acceptfont><glob>*/DejaVuSans.ttf</glob><glob>*/DejaVuSans-Bold.ttf</glob><glob>*/DejaVuSansMono.ttf</glob></acceptfont>
 <rejectfont><glob>*</glob></rejectfont>

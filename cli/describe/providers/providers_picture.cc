@@ -86,17 +86,29 @@ std::vector<std::string> ProvidersPicture::Body(WallTime now, size_t columns, bo
   return Split(text, '\n');
 }
 
+// An outage first. All of them are printed at the end.
+std::vector<std::string> ProvidersPicture::Warnings(size_t columns, size_t most) const {
+  std::vector<std::string> lines;
+  if (!lost_.empty()) AddWrapped("Warning: " + lost_, columns, Paint(options_.colours), lines);
+  for (const std::string& line : Split(words_, '\n')) {
+    if (!line.empty()) AddWrapped(PrintableLine(line), columns, Paint(false), lines);
+  }
+  if (lines.size() <= most) return lines;
+  const size_t more = lines.size() - most + 1;
+  lines.resize(most);
+  if (most > 0) lines.back() = fmt::format("and {} lines of warnings more, which are printed at the end", more);
+  return lines;
+}
+
 // In the window: where it is too low, workloads that are as they should be have no row, and then the last rows.
 void ProvidersPicture::Draw(WallTime now) {
   const TerminalSize size = options_.window();
   const size_t columns = size.columns > 1 ? static_cast<size_t>(size.columns - 1) : 1;
   const Paint paint(options_.colours);
+  const size_t rows = static_cast<size_t>(size.rows);
   std::vector<std::string> last = {""};
-  for (const std::string& line : Split(words_, '\n')) {
-    if (!line.empty()) AddWrapped(PrintableLine(line), columns, Paint(false), last);
-  }
-  if (!lost_.empty()) AddWrapped("Warning: " + lost_, columns, paint, last);
-  const size_t rows = static_cast<size_t>(size.rows), taken = last.size() + 2;  // with the one below, and the cursor's
+  for (std::string& line : Warnings(columns, rows / 3)) last.push_back(std::move(line));
+  const size_t taken = last.size() + 2;  // with the one below, and the cursor's
   const size_t room = rows > taken ? rows - taken : 1;
   std::vector<std::string> lines = Body(now, columns, false);
   const bool ill_alone = lines.size() > room;
@@ -117,7 +129,9 @@ void ProvidersPicture::End(WallTime now) {
   if (!IsLive() || !tree_) return;
   live_->DrawFitted({});
   world_.out << ProvidersOutput(*tree_, options_, static_cast<size_t>(options_.window().columns), now) << std::flush;
-  world_.err << words_ << std::flush;
+  world_.err << words_;
+  if (!lost_.empty()) world_.err << "Warning: " << lost_ << "\n";
+  world_.err << std::flush;
 }
 
 }  // namespace capi::cli::describe

@@ -42,6 +42,7 @@ class ProvidersPicture {
  private:
   bool IsLive() const { return live_.has_value(); }
   void Draw(WallTime now);
+  std::vector<std::string> Warnings(size_t columns, size_t most) const;
   std::vector<std::string> Body(WallTime now, size_t columns, bool ill_alone) const;
   void Print(WallTime now);
   std::string Facts() const;

@@ -135,7 +135,7 @@ TEST(ProvidersPicture, IsDrawnAnewInItsPlace) {
   EXPECT_THAT(first, HasSubstr("\n\nWarning: Deployments can't be read\n2026-01-11T00:00:00Z  Ctrl-C ends\n"));
   const size_t lines = Split(first, '\n').size() - 1;
   picture.Show(TreeOf({"aws", "docker"}), "", kLater);
-  EXPECT_THAT(place.out.str(), testing::StartsWith("\x1b[" + std::to_string(lines) + "A\x1b[J"));
+  EXPECT_THAT(place.out.str(), testing::StartsWith("\r\x1b[" + std::to_string(lines) + "A\x1b[J"));
   EXPECT_THAT(Screen(place.Out()), HasSubstr("InfrastructureProvider/docker"));
   picture.Lose({Code::kUnavailable, "no answer", {}}, kLater);
   EXPECT_THAT(Screen(place.out.str()), HasSubstr("Warning: the cluster can't be asked since 2026-01-11T01:02:03Z"));
@@ -144,9 +144,14 @@ TEST(ProvidersPicture, IsDrawnAnewInItsPlace) {
   EXPECT_THAT(Screen(place.out.str()), Not(HasSubstr("can't be asked")));
   EXPECT_THAT(Screen(place.Out()), Not(HasSubstr("aws")));
   EXPECT_EQ(place.err.str(), "") << "it would stand in the picture";
+  picture.Lose({Code::kUnavailable, "no answer", {}}, kLater);
+  place.Out();
   picture.End(kLater);
   EXPECT_EQ(Screen(place.Out()), ProvidersOutput(TreeOf({"docker"}), {}, 300, kLater));
-  EXPECT_EQ(place.err.str(), "Warning: x\n");
+  EXPECT_EQ(
+      place.err.str(),
+      "Warning: x\nWarning: the cluster can't be asked since 2026-01-11T01:02:03Z, which is tried again: no answer\n")
+      << "what stays on the screen may be old";
 }
 
 // L16: the reason stands at the end of a warning, and isn't cut off.
@@ -170,13 +175,17 @@ TEST(ProvidersPicture, FitsTheWindow) {
     ProvidersPicture picture(place.world, place.Options(OutputFormat::kWide, true));
     picture.Show(TreeOf(names), "", kNow);
     place.size = {columns, rows};
-    picture.Show(TreeOf(names, std::string(100, 'x') + " and more words\x1b[2J"), "", kLater);
+    std::string words;
+    for (int i = 0; i < 5; ++i) words += "Warning: Deployments can't be read: " + std::string(200, 'y') + " no right\n";
+    picture.Show(TreeOf(names, std::string(100, 'x') + " and more words\x1b[2J"), words, kLater);
+    picture.Lose({Code::kUnavailable, "failed to list coreproviders: no answer", {}}, kLater);
     const std::string screen = Screen(place.Out());
     const std::vector<std::string> lines = Split(screen, '\n');
     EXPECT_LE(lines.size(), static_cast<size_t>(std::max(rows, 4))) << columns << "x" << rows << "\n" << screen;
     for (const std::string& line : lines) EXPECT_LT(DisplayWidth(line), static_cast<size_t>(std::max(columns, 2)));
     EXPECT_EQ(screen.find("\x1b[2J"), screen.npos);
     EXPECT_EQ(screen.find("lines more") != screen.npos, columns >= 20 && rows < 50) << screen;
+    if (columns >= 80) EXPECT_THAT(screen, HasSubstr("Warning: the cluster can't be asked since"));
     picture.End(kLater);
   }
 }

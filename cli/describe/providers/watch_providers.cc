@@ -22,6 +22,8 @@ constexpr Seconds kBeat{10};
 constexpr Seconds kAgain{1};
 // For one look. Without it, one whose connection was lost without a word would be waited for without an end.
 constexpr Seconds kOneLook{30};
+// An API server that starts may refuse what it will allow.
+constexpr Seconds kRefusedFor{30};
 
 const kube::Resource& Inventory() {
   static const auto& resource = *new kube::Resource{
@@ -85,15 +87,19 @@ Status WatchProviders(const Context& ctx, ManagementCluster& cluster, const std:
                       const PictureOptions& options, World& world) {
   ProvidersPicture picture(world, options);
   std::optional<Changes> changes;
+  MonoTime answered = ctx.clock->Monotonic();
   while (true) {
     std::ostringstream words;
     Notes notes(words);
-    auto input = ReadProviders(ctx.WithTimeout(kOneLook), cluster, ns, notes);
+    // The first look may wait for somebody who logs in.
+    auto input = ReadProviders(changes ? ctx.WithTimeout(kOneLook) : ctx, cluster, ns, notes);
     if (ctx.stop.stop_requested()) break;
     const bool shown = changes.has_value();
+    const MonoTime now = ctx.clock->Monotonic();
     if (input.ok()) {
+      answered = now;
       picture.Show(BuildProvidersTree(*input), words.str(), ctx.clock->Now());
-    } else if (shown && input.error().Transient()) {
+    } else if (shown && (input.error().Transient() || now - answered < kRefusedFor)) {
       picture.Lose(input.error(), ctx.clock->Now());
     } else {
       picture.End(ctx.clock->Now());
