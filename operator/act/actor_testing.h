@@ -21,7 +21,8 @@ class ActorTest : public ::testing::Test {
         const bool watch = request.query.find("watch=") != request.query.npos;  // of a list, which is all there is
         return http::Response{.status = watch ? 400 : 200, .headers = {}, .body = watch ? "" : found->second};
       }
-      return http::Response{.status = refuse_ ? 403 : 404, .headers = {}, .body = ""};
+      if (refuse_) return http::Response{.status = 403, .headers = {}, .body = ""};
+      return http::Response{.status = 404, .headers = {}, .body = R"({"kind":"Status","reason":"NotFound"})"};
     });
     EXPECT_TRUE(server.ok()) << server.error().message;
     server_ = std::move(*server);
